@@ -1,0 +1,1 @@
+"""Sound to spectrograms and back: decoding, log-mels, Griffin-Lim."""

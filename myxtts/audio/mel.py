@@ -1,0 +1,97 @@
+"""Log-mel spectrograms: what the model learns and the vocoders read.
+
+Magnitudes (not power) on the Slaney mel scale with Slaney's area normalisation, as librosa's
+defaults and as the published vocoders for 22,050 Hz expect. This module works on one clip, in
+NumPy; batches on a device are not its business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.fft
+import scipy.signal
+
+
+@dataclass(frozen=True)
+class MelSettings:
+    """Everything that changes the numbers of a spectrogram."""
+
+    sample_rate: int = 22050
+    """Hz."""
+    n_fft: int = 1024
+    """Samples in one analysis window."""
+    hop: int = 256
+    """Samples from one frame to the next."""
+    n_mels: int = 80
+    fmin: float = 0.0
+    """Hz, lower edge of the first filter."""
+    fmax: float = 8000.0
+    """Hz, upper edge of the last filter."""
+    floor: float = 1e-5
+    """The smallest magnitude, so that silence has a logarithm."""
+
+
+# Slaney's scale: linear to 1 kHz, 15 mels there; then 27 mels for each factor of 6.4.
+_HZ_PER_MEL = 200.0 / 3
+_BREAK_HZ = 1000.0
+_BREAK_MEL = _BREAK_HZ / _HZ_PER_MEL
+_LOG_STEP = np.log(6.4) / 27.0
+
+
+def _hz_to_mel(hz: float) -> float:
+    if hz < _BREAK_HZ:
+        return hz / _HZ_PER_MEL
+    return float(_BREAK_MEL + np.log(hz / _BREAK_HZ) / _LOG_STEP)
+
+
+def _mel_to_hz(mel: np.ndarray) -> np.ndarray:
+    above = _BREAK_HZ * np.exp(_LOG_STEP * (mel - _BREAK_MEL))
+    return np.where(mel < _BREAK_MEL, mel * _HZ_PER_MEL, above)
+
+
+@lru_cache(maxsize=8)
+def mel_filterbank(settings: MelSettings) -> np.ndarray:
+    """Triangles of equal area, float32 [n_mels, n_fft // 2 + 1]. Shared: do not write to it."""
+    bins = np.linspace(0.0, settings.sample_rate / 2, settings.n_fft // 2 + 1)
+    low, high = _hz_to_mel(settings.fmin), _hz_to_mel(settings.fmax)
+    edges = _mel_to_hz(np.linspace(low, high, settings.n_mels + 2))  # [n_mels + 2] in Hz
+    lower, centre, upper = (edges[i : i + settings.n_mels, None] for i in range(3))
+    rising = (bins - lower) / (centre - lower)
+    falling = (upper - bins) / (upper - centre)
+    triangles = np.maximum(0.0, np.minimum(rising, falling))
+    filters = (triangles * 2.0 / (upper - lower)).astype(np.float32)
+    filters.setflags(write=False)
+    return filters
+
+
+@lru_cache(maxsize=8)
+def analysis_window(n_fft: int) -> np.ndarray:
+    """The periodic Hann window, float32 [n_fft]. Shared: do not write to it."""
+    window = scipy.signal.get_window("hann", n_fft, fftbins=True).astype(np.float32)
+    window.setflags(write=False)
+    return window
+
+
+def stft(padded: np.ndarray, settings: MelSettings) -> np.ndarray:
+    """Spectra of an already padded signal, complex64 [frames, n_fft // 2 + 1]."""
+    frames = np.lib.stride_tricks.sliding_window_view(padded, settings.n_fft)[:: settings.hop]
+    return scipy.fft.rfft(frames * analysis_window(settings.n_fft), axis=1)
+
+
+def log_mel(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
+    """Natural logarithm of the mel magnitudes, float32 [len(samples) // hop, n_mels]."""
+    signal = np.asarray(samples, np.float32)
+    if signal.ndim != 1:
+        raise ValueError(f"log_mel expects one mono signal [samples], received {signal.shape}")
+    if len(signal) < settings.hop:
+        return np.zeros((0, settings.n_mels), np.float32)
+    padding = (settings.n_fft - settings.hop) // 2
+    # A reflection needs one sample more than it copies; a shorter clip is continued by silence.
+    reflects = len(signal) > padding
+    padded = np.pad(signal, padding, mode="reflect" if reflects else "constant")
+    magnitudes = np.abs(stft(padded, settings))[: len(signal) // settings.hop]
+    mel = magnitudes @ mel_filterbank(settings).T
+    return np.log(np.maximum(mel, np.float32(settings.floor)))

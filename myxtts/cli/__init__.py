@@ -1,0 +1,1 @@
+"""The command line: parse, place devices, then import the rest."""

@@ -1,0 +1,93 @@
+"""The `myxtts` command: gathers the families of commands and ends every run with a plain word.
+
+A `UserError` is printed without a traceback (`--debug` shows it) and sets the exit code; Ctrl-C
+ends with 130. The families import what they need inside their commands, so that help is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import click
+import typer
+
+from myxtts import __version__
+from myxtts.cli import configuration, corpus, demo, devices, profiling, sessions, speech, training
+from myxtts.cli import tuning as tuning_commands
+from myxtts.errors import WRONG_USAGE, UserError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="myxtts",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Train a multilingual, voice-cloning speech model; find what keeps a GPU waiting.\n\n"
+    "Start with: myxtts demo",
+)
+for family in (
+    demo, corpus, training, speech, devices, profiling, sessions, tuning_commands, configuration,
+):  # fmt: skip
+    family.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"myxtts {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,
+    version: Annotated[  # noqa: ARG001 — its callback does the work
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Options before the command's name."""
+    if debug:
+        os.environ["MYXTTS_DEBUG"] = "1"
+
+
+def main(arguments: Sequence[str] | None = None, program: str | None = None) -> int:
+    """Run one command; returns the exit code. `program` names the thin file in front, if any."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if "--debug" in arguments:  # allowed anywhere, as users type it at the end
+        arguments = ["--debug", *(word for word in arguments if word != "--debug")]
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        outcome = app(arguments, prog_name=program, standalone_mode=False)
+        return outcome if isinstance(outcome, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.ClickException as wrong:
+        wrong.show()
+        return WRONG_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    except UserError as mistake:
+        if os.environ.get("MYXTTS_DEBUG"):
+            raise
+        _print_mistake(mistake)
+        return mistake.exit_code
+    except BrokenPipeError:  # the reader of our output went away, e.g. `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _print_mistake(mistake: UserError) -> None:
+    first, *rest = str(mistake).splitlines()
+    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    print(f"\033[1;31merror:\033[0m {first}" if colour else f"error: {first}", file=sys.stderr)
+    for line in rest:
+        print(line, file=sys.stderr)
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""`myxtts train` (train_main.py) and `myxtts prepare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from myxtts.cli.configuration import ConfigFile
+from myxtts.cli.console import stdout
+
+if TYPE_CHECKING:
+    from myxtts.config import Config
+    from myxtts.training.progress import Display
+
+DEFAULT_FILES = (Path("config.yaml"), Path("configs/config.yaml"))
+SHORT_HELP = """Nothing to train on: neither --train-data nor a configuration names a corpus.
+
+  try everything without data    myxtts demo
+  train on your own corpus       python train_main.py --train-data FOLDER
+  with two GPUs                  python train_main.py --train-data FOLDER --data-gpu 0 --model-gpu 1
+  without a GPU, as a rehearsal  python train_main.py --train-data FOLDER \\
+                                   --virtual-gpus 2 --data-gpu 0 --model-gpu 1
+  all flags                      python train_main.py --help
+
+FOLDER holds metadata.csv (id|text) and wavs/, as LJSpeech does."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(train)
+    app.command()(prepare)
+
+
+def option(help_text: str, *names: str, **settings: Any) -> Any:
+    """A flag that overrides one key and is None when not given."""
+    return typer.Option(*names, help=help_text, show_default=False, **settings)
+
+
+def train(
+    config: ConfigFile = None,
+    train_data: Annotated[str | None, option("Folder of the training corpus.")] = None,
+    val_data: Annotated[str | None, option("Folder of the validation corpus.")] = None,
+    model_size: Annotated[str | None, option("tiny, small, normal or big.")] = None,
+    batch_size: Annotated[int | None, option("Clips in a batch of the median bucket.")] = None,
+    epochs: Annotated[int | None, option("Passes over the corpus.")] = None,
+    max_steps: Annotated[int | None, option("Stop after this many steps.")] = None,
+    num_workers: Annotated[int | None, option("Workers of preparation and loading.")] = None,
+    data_gpu: Annotated[int | None, option("GPU that prepares data; set both or neither.")] = None,
+    model_gpu: Annotated[int | None, option("GPU that trains.")] = None,
+    enable_memory_isolation: Annotated[
+        bool | None, option("Give each GPU a memory limit of its own.", "--enable-memory-isolation")
+    ] = None,
+    data_gpu_memory: Annotated[int | None, option("Limit of the data GPU in MB.")] = None,
+    model_gpu_memory: Annotated[int | None, option("Limit of the model GPU in MB.")] = None,
+    enable_static_shapes: Annotated[
+        bool | None,
+        option(
+            "Static shapes, compiled once (the default).",
+            "--enable-static-shapes/--disable-static-shapes",
+        ),
+    ] = None,
+    prefetch_buffer_size: Annotated[int | None, option("Host batches loaded ahead.")] = None,
+    buffer_size: Annotated[int | None, option("The most batches in flight (50).")] = None,
+    model_start_delay: Annotated[
+        float | None, option("Seconds to wait for a full pipeline (2.0).")
+    ] = None,
+    cache_dataset: Annotated[
+        bool | None, option("Keep the feature store in memory.", "--cache-dataset")
+    ] = None,
+    virtual_gpus: Annotated[
+        int | None, option("Rehearse on N logical CPU devices instead of GPUs.")
+    ] = None,
+    output: Annotated[str | None, option("Folder of the run (runs/latest).")] = None,
+    cache_dir: Annotated[str | None, option("Folder of prepared text and features.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint.")
+    ] = False,
+) -> None:
+    """Train a model.
+
+    Example: python train_main.py --train-data LJSpeech-1.1 --data-gpu 0 --model-gpu 1
+    """
+    settings = load_settings(config).replaced(
+        {
+            "data.train_data": train_data,
+            "data.val_data": val_data,
+            "data.cache_dir": cache_dir,
+            "data.batch_size": batch_size,
+            "data.num_workers": num_workers,
+            "data.data_gpu": data_gpu,
+            "data.model_gpu": model_gpu,
+            "data.enable_memory_isolation": enable_memory_isolation,
+            "data.data_gpu_memory": data_gpu_memory,
+            "data.model_gpu_memory": model_gpu_memory,
+            "data.pad_to_fixed_length": enable_static_shapes,
+            "data.prefetch_buffer_size": prefetch_buffer_size,
+            "data.pipeline_buffer_size": buffer_size,
+            "data.model_start_delay": model_start_delay,
+            "data.cache_dataset": cache_dataset,
+            "data.virtual_gpus": virtual_gpus,
+            "model.size": model_size,
+            "training.epochs": epochs,
+            "training.max_steps": max_steps,
+            "training.output_dir": output,
+        }
+    )
+    if settings.data.train_data is None:
+        typer.echo(SHORT_HELP, err=True)
+        raise typer.Exit(2)
+    run(settings, resume=resume)
+
+
+def load_settings(file: Path | None) -> Config:
+    """The configuration named, the one lying in the folder, or the defaults."""
+    from myxtts import config_file
+    from myxtts.config import Config
+
+    if file is None:
+        file = next((default for default in DEFAULT_FILES if default.is_file()), None)
+    return Config() if file is None else config_file.load(file)
+
+
+def run(settings: Config, *, resume: bool = False) -> None:
+    """Warn, train with a display, and say where the time went and what comes next."""
+    from myxtts.cli.live import display
+
+    with display() as screen:
+        for warning in start_warnings(settings):
+            screen.say(f"warning: {warning}")
+        screen.say("to find out what limits a run: myxtts profile --help")
+        folder = train_and_account(settings, screen, resume=resume)
+        screen.say(f'run: {folder}\nlisten: myxtts say "Hello." --checkpoint {folder} -o hello.wav')
+
+
+def train_and_account(settings: Config, screen: Display, *, resume: bool = False) -> Path:
+    """Train, then show the account of the run's time."""
+    from myxtts.telemetry import session
+    from myxtts.tools import report_text
+    from myxtts.tools.summary import summarize
+    from myxtts.training.run import train as run_training
+
+    folder = run_training(settings, screen, resume=resume)
+    report_text.show(summarize(session.load(folder)), stdout())
+    return folder
+
+
+def start_warnings(settings: Config) -> list[str]:
+    """What looks wrong for this machine: batch, workers, prefetch."""
+    from myxtts.tools.audit import audit
+    from myxtts.tools.catalogue import title
+    from myxtts.tools.environment import environment
+
+    found = environment()
+    return [title(wrong) for wrong in audit(settings, found.cores, found.gpu_memory_mb)]
+
+
+def prepare(
+    folder: Annotated[Path, typer.Argument(help="Folder of the corpus.")],
+    config: ConfigFile = None,
+    cache_dir: Annotated[str | None, option("Folder of prepared text and features.")] = None,
+    num_workers: Annotated[int | None, option("Workers.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
+) -> None:
+    """Turn a corpus into tokens and mels; training does it by itself when needed.
+
+    Example: myxtts prepare LJSpeech-1.1
+    """
+    from myxtts.cli.console import print_json
+    from myxtts.cli.live import display
+    from myxtts.data.prepare import cache_folder
+    from myxtts.data.prepare import prepare as prepare_corpus
+    from myxtts.errors import MUST_FIX
+
+    settings = load_settings(config).replaced(
+        {"data.cache_dir": cache_dir, "data.num_workers": num_workers}
+    )
+    if json:
+        prepared = prepare_corpus(folder, settings.data)
+    else:
+        with display() as screen:
+            prepared = prepare_corpus(folder, settings.data, screen.preparing)
+    hours = float(prepared.frames.sum()) * 256 / settings.data.sample_rate / 3600
+    facts = {
+        "clips": len(prepared.clip_ids),
+        "hours": round(hours, 3),
+        "speakers": len(prepared.speakers),
+        "skipped": [{"clip": clip.clip, "reason": clip.reason} for clip in prepared.skipped],
+        "unknown_characters": prepared.unknown_characters,
+        "cache": str(cache_folder(folder, settings.data)),
+    }
+    if json:
+        print_json(facts)
+    else:
+        typer.echo(
+            f"{facts['clips']} clips, {hours:.2f} hours, {facts['speakers']} speakers, "
+            f"{len(prepared.skipped)} left out; cache: {facts['cache']}"
+        )
+        for clip in prepared.skipped:
+            typer.echo(f"  left out: {clip.clip}: {clip.reason}")
+    if prepared.skipped:
+        raise typer.Exit(MUST_FIX)

@@ -1,0 +1,234 @@
+"""Row numbers to host batches of one static shape.
+
+`load(step)` is a pure function of the step: it may be called from any thread, in any order, and
+again after a restart. `batches` runs it ahead of need: inside tf.data from the memory-mapped store
+(no Python per clip), or, for comparison, decoding every clip from its audio file in Python.
+Shapes and order come from `buckets` and `sampler`; nothing here knows a device.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from myxtts.audio.decode import AudioError, decode
+from myxtts.audio.mel import log_mel
+from myxtts.config import DataConfig
+from myxtts.data.buckets import Bucket, rounded_up
+from myxtts.data.prepare import PreparedCorpus, workers
+from myxtts.data.sampler import BatchPlan, Sampler
+from myxtts.errors import UserError
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+HostBatch = dict[str, np.ndarray]
+Signature = dict[str, tuple[tuple[int, ...], np.dtype]]
+
+_FOREVER = np.iinfo(np.int64).max
+
+
+class Loader:
+    """Host batches of a prepared corpus."""
+
+    def __init__(
+        self,
+        prepared: PreparedCorpus,
+        buckets: Sequence[Bucket],
+        sampler: Sampler,
+        data: DataConfig,
+        reference_frames: int = 256,
+    ) -> None:
+        self._prepared = prepared
+        self._buckets = tuple(buckets)
+        self._sampler = sampler
+        self._data = data
+        self._reference_frames = reference_frames
+        self._token_lengths = prepared.token_lengths
+        self._closed = threading.Event()
+        self._failure: Exception | None = None
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Steps of one pass over the corpus."""
+        return self._sampler.batches_per_epoch
+
+    @property
+    def path(self) -> str:
+        """One line that says how batches are loaded."""
+        if not self._data.use_tf_native_loading:
+            return f"Python: every clip decoded from its file, {workers(self._data)} threads"
+        where = "in memory" if self._data.cache_dataset else "memory-mapped"
+        size = self._prepared.store.nbytes / 1e6
+        return f"tf.data: feature store {where} ({size:,.0f} MB), {workers(self._data)} calls"
+
+    def plan(self, step: int) -> BatchPlan:
+        """The rows of this step's batch."""
+        return self._sampler.plan(step)
+
+    def load(self, step: int) -> HostBatch:
+        """The batch of this step."""
+        plan = self._sampler.plan(step)
+        bucket = self._buckets[plan.bucket]
+        lengths = self._token_lengths[plan.rows]
+        frames = self._prepared.frames[plan.rows]
+        text_length, mel_frames = bucket.text_length, bucket.mel_frames
+        if not self._data.pad_to_fixed_length:
+            text_length = int(rounded_up(int(lengths.max())))
+            mel_frames = int(rounded_up(int(frames.max())))
+        room = np.maximum(self._prepared.frames[plan.references] - self._reference_frames, 0)
+        starts = (plan.reference_positions * (room + 1)).astype(np.int64)
+        reference_frames = self._prepared.frames[plan.references]
+        return {
+            "tokens": self._tokens(plan.rows, lengths, text_length),
+            "token_lengths": lengths,
+            "mels": self._mels(plan.rows, mel_frames, None),
+            "mel_lengths": frames,
+            "reference": self._mels(plan.references, self._reference_frames, starts),
+            "reference_lengths": np.minimum(reference_frames, self._reference_frames),
+            "language": self._prepared.language[plan.rows],
+            "weights": plan.weights,
+            "clips": plan.rows,
+        }
+
+    def signature(self, bucket: Bucket) -> Signature:
+        """Shape and type of every array of a batch of this bucket."""
+        size, n_mels = bucket.batch_size, self._prepared.store.n_mels
+        int32, float16 = np.dtype(np.int32), np.dtype(np.float16)
+        return {
+            "tokens": ((size, bucket.text_length), int32),
+            "token_lengths": ((size,), int32),
+            "mels": ((size, bucket.mel_frames, n_mels), float16),
+            "mel_lengths": ((size,), int32),
+            "reference": ((size, self._reference_frames, n_mels), float16),
+            "reference_lengths": ((size,), int32),
+            "language": ((size,), int32),
+            "weights": ((size,), np.dtype(np.float32)),
+            "clips": ((size,), np.dtype(np.int64)),
+        }
+
+    def empty(self, bucket: Bucket) -> HostBatch:
+        """A batch of zeros with this bucket's shape, to compile with."""
+        return {name: np.zeros(*array) for name, array in self.signature(bucket).items()}
+
+    def batches(self, start: int, stop: int | None = None) -> Iterator[HostBatch]:
+        """The batches of the steps from `start` to before `stop` (none: without end), in order."""
+        if self._data.use_tf_native_loading:
+            return self._through_tf_data(start, stop)
+        return self._through_python(start, stop)
+
+    def dataset(self, start: int, stop: int | None = None) -> tf.data.Dataset:
+        """The same batches as a tf.data.Dataset of dictionaries."""
+        import tensorflow as tf
+
+        from myxtts.data.dataset_optimizer import get_optimized_dataset_options
+
+        signature = self.signature(self._buckets[0])
+        shapes = self._common_shapes()
+
+        def load(step: np.ndarray) -> list[np.ndarray]:
+            batch = self._load_or_remember(int(step))
+            return [batch[name] for name in signature]
+
+        def batch_of(step: tf.Tensor) -> dict[str, tf.Tensor]:
+            arrays = tf.numpy_function(load, [step], [dtype for _, dtype in signature.values()])
+            named = dict(zip(signature, arrays, strict=True))
+            for name, array in named.items():
+                array.set_shape(shapes[name])
+            return named
+
+        return (
+            tf.data.Dataset.range(start, _FOREVER if stop is None else stop)
+            .map(batch_of, num_parallel_calls=workers(self._data), deterministic=True)
+            .prefetch(self._data.host_batches_ahead)
+            .with_options(get_optimized_dataset_options(deterministic=True))
+        )
+
+    def close(self) -> None:
+        """End every iterator of `batches` at its next batch."""
+        self._closed.set()
+
+    def _through_tf_data(self, start: int, stop: int | None) -> Iterator[HostBatch]:
+        import tensorflow as tf
+
+        with tf.device("/CPU:0"):
+            iterator = self.dataset(start, stop).as_numpy_iterator()
+        while not self._closed.is_set():
+            try:
+                batch = next(iterator)
+            except StopIteration:
+                return
+            except tf.errors.OpError:
+                # TensorFlow turns every exception into one of its own; ours says what to do.
+                if self._failure is not None:
+                    raise self._failure from None
+                raise
+            yield batch
+
+    def _through_python(self, start: int, stop: int | None) -> Iterator[HostBatch]:
+        ahead: deque[Future[HostBatch]] = deque()
+        step = start
+        pool = ThreadPoolExecutor(workers(self._data), thread_name_prefix="loader")
+        try:
+            while not self._closed.is_set():
+                while len(ahead) < self._data.host_batches_ahead and (stop is None or step < stop):
+                    ahead.append(pool.submit(self.load, step))
+                    step += 1
+                if not ahead:
+                    return
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _load_or_remember(self, step: int) -> HostBatch:
+        try:
+            return self.load(step)
+        except Exception as error:
+            self._failure = error
+            raise
+
+    def _common_shapes(self) -> dict[str, list[int | None]]:
+        """The dimensions that all buckets share; None where they differ."""
+        signatures = [self.signature(bucket) for bucket in self._buckets]
+        shapes: dict[str, list[int | None]] = {}
+        for name in signatures[0]:
+            sizes = [set(sizes) for sizes in zip(*(s[name][0] for s in signatures), strict=True)]
+            shapes[name] = [size.pop() if len(size) == 1 else None for size in sizes]
+        if not self._data.pad_to_fixed_length:
+            shapes["tokens"][1] = shapes["mels"][1] = None
+        return shapes
+
+    def _tokens(self, rows: np.ndarray, lengths: np.ndarray, text_length: int) -> np.ndarray:
+        """int32 [B, text_length], zeros beyond each length."""
+        place = np.arange(text_length)
+        inside = place < lengths[:, None]
+        flat = self._prepared.token_offsets[rows][:, None] + place
+        flat = np.where(inside, flat, 0)
+        return np.where(inside, self._prepared.tokens[flat], 0).astype(np.int32)
+
+    def _mels(self, rows: np.ndarray, length: int, starts: np.ndarray | None) -> np.ndarray:
+        """float16 [B, length, n_mels], from `starts` on, zeros beyond each clip."""
+        if self._data.use_tf_native_loading:
+            return self._prepared.store.gather(rows, length, starts)
+        batch = np.zeros((len(rows), length, self._prepared.store.n_mels), np.float16)
+        for i, row in enumerate(rows):
+            frames = self._decoded(int(row))[starts[i] if starts is not None else 0 :][:length]
+            batch[i, : len(frames)] = frames
+        return batch
+
+    def _decoded(self, row: int) -> np.ndarray:
+        settings = self._prepared.mel_settings
+        try:
+            mel = log_mel(decode(self._prepared.audio[row], settings.sample_rate), settings)
+        except AudioError as error:
+            raise UserError(
+                f"{error.path} was usable when the corpus was prepared and is not now",
+                received=error.reason,
+                remedy="run the same command again: the clip is then reported and left out",
+            ) from error
+        return mel[: self._prepared.frames[row]]

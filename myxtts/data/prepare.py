@@ -1,0 +1,272 @@
+"""From a corpus folder to everything that training reads: the order of work.
+
+`prepare` reads the metadata, brings text cache and feature store up to date and puts the clips
+that can be used into one `PreparedCorpus`; every other clip is in its `skipped`, with the reason.
+The work itself is done by `text_cache` and `feature_writer`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from myxtts.audio.mel import MelSettings
+from myxtts.config import DataConfig
+from myxtts.data import cache_admin, feature_store, text_cache
+from myxtts.data.feature_store import FeatureStore, Shard
+from myxtts.data.feature_writer import Source, build
+from myxtts.data.ljspeech import METADATA, Clip, read_corpus
+from myxtts.data.text_cache import TokenizedTexts
+from myxtts.errors import UserError
+from myxtts.text.languages import language_id
+from myxtts.text.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[str, int, int], None]
+"""progress(phase, done, total); the phases are "text" and "audio"."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A clip that is listed but cannot be used."""
+
+    clip: str
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedCorpus:
+    """The usable clips of a corpus, row by row."""
+
+    clip_ids: list[str]
+    texts: list[str]
+    audio: list[Path]
+    speakers: list[str]
+    """Names, sorted; `speaker` counts in this list."""
+    speaker: np.ndarray
+    """int32 [n]."""
+    language: np.ndarray
+    """int32 [n], language ids."""
+    tokens: np.ndarray
+    """int16, flat."""
+    token_offsets: np.ndarray
+    """int64 [n + 1]."""
+    store: FeatureStore
+    """Row i is clip i."""
+    frames: np.ndarray
+    """int32 [n]."""
+    mel_mean: np.ndarray
+    """float32 [n_mels], over all frames of the store."""
+    mel_std: np.ndarray
+    """float32 [n_mels]."""
+    skipped: list[Skipped]
+    unknown_characters: dict[str, int]
+    """Characters of the transcripts that the vocabulary lacks, most frequent first."""
+    fingerprint: str
+    """Changes when any token or any mel of the corpus changes, and with nothing else."""
+    mel_settings: MelSettings
+    """What the mels were made with."""
+
+    @property
+    def token_lengths(self) -> np.ndarray:
+        """int32 [n]."""
+        return np.diff(self.token_offsets).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.clip_ids)
+
+
+def cache_folder(folder: Path, data: DataConfig) -> Path:
+    """Where this corpus's caches are: inside it, or below `data.cache_dir`."""
+    folder = Path(folder)
+    if data.cache_dir is None:
+        return folder / cache_admin.FOLDER
+    real = folder.resolve()
+    return Path(data.cache_dir) / f"{real.name}-{hashlib.sha256(bytes(real)).hexdigest()[:8]}"
+
+
+def mel_settings(data: DataConfig) -> MelSettings:
+    """The features of a configuration; the highest filter cannot lie above half the rate."""
+    return MelSettings(
+        sample_rate=data.sample_rate, n_mels=data.n_mels, fmax=min(8000.0, data.sample_rate / 2)
+    )
+
+
+def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) -> PreparedCorpus:
+    """Bring the caches of a corpus up to date and open them."""
+    folder = Path(folder)
+
+    def report(phase: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress(phase, done, total)
+
+    clips, skipped = _without_duplicates(read_corpus(folder))
+    _check_languages(folder, clips)
+    cache = cache_folder(folder, data)
+    settings = mel_settings(data)
+    cache_admin.mark(cache, folder)
+    with cache_admin.locked(cache):
+        texts = _tokenize(clips, data, cache, report)
+        shards = _store_mels(clips, data, cache, settings, report)
+    prepared = _assemble(clips, skipped, texts, shards, data, settings)
+    if not prepared.clip_ids:
+        first = prepared.skipped[0]
+        raise UserError(
+            f"None of the {len(clips)} clips of {folder} can be used",
+            received=f"{first.clip}: {first.reason} ({first.path})",
+            remedy="check that the audio lies beside metadata.csv, in wavs/",
+        )
+    if prepared.skipped:
+        named = "; ".join(f"{item.clip}: {item.reason}" for item in prepared.skipped[:5])
+        log.warning("%d clips of %s are skipped: %s", len(prepared.skipped), folder, named)
+    return prepared
+
+
+def workers(data: DataConfig) -> int:
+    """`num_workers`, or one for each core that this process may use."""
+    return data.num_workers or len(os.sched_getaffinity(0))
+
+
+def _without_duplicates(clips: Sequence[Clip]) -> tuple[list[Clip], list[Skipped]]:
+    first: dict[str, Clip] = {}
+    skipped = []
+    for clip in clips:
+        if clip.id in first:
+            reason = f"line {clip.line} names it again; line {first[clip.id].line} is used"
+            skipped.append(Skipped(clip.id, clip.audio, reason))
+        else:
+            first[clip.id] = clip
+    return list(first.values()), skipped
+
+
+def _check_languages(folder: Path, clips: Sequence[Clip]) -> None:
+    lines = {clip.language: clip.line for clip in reversed(clips) if clip.language}
+    for code, line in lines.items():
+        try:
+            language_id(code)
+        except UserError as error:
+            raise UserError(
+                f"{folder / METADATA}, line {line}: {error.rule}",
+                received=code,
+                remedy=error.remedy,
+            ) from None
+
+
+def _tokenize(
+    clips: Sequence[Clip], data: DataConfig, cache: Path, report: Progress
+) -> TokenizedTexts:
+    default = None if data.language == "auto" else data.language
+    return text_cache.tokenize(
+        [clip.text for clip in clips],
+        [clip.language or default for clip in clips],
+        data.languages,
+        Tokenizer(data.text_units),
+        cache,
+        lambda done: report("text", done, len(clips)),
+    )
+
+
+def _store_mels(
+    clips: Sequence[Clip],
+    data: DataConfig,
+    cache: Path,
+    settings: MelSettings,
+    report: Progress,
+) -> list[Shard]:
+    described = json.dumps({"format": feature_store.FORMAT, **asdict(settings)}, sort_keys=True)
+    folder = cache / cache_admin.MELS / hashlib.sha256(described.encode()).hexdigest()[:16]
+    sources = [Source(clip.id, clip.audio) for clip in clips]
+    return build(
+        folder, sources, settings, workers(data), lambda done: report("audio", done, len(clips))
+    )
+
+
+def _assemble(
+    clips: Sequence[Clip],
+    skipped: list[Skipped],
+    texts: TokenizedTexts,
+    shards: Sequence[Shard],
+    data: DataConfig,
+    settings: MelSettings,
+) -> PreparedCorpus:
+    store = FeatureStore(shards, data.n_mels, in_memory=data.cache_dataset)
+    reasons = _reasons(clips, texts, store, shards)
+    rows = np.array([row for row, reason in enumerate(reasons) if not reason], np.int64)
+    kept = [clips[row] for row in rows]
+    speakers = sorted({clip.speaker for clip in kept})
+    number = {name: index for index, name in enumerate(speakers)}
+    tokens, offsets = _select_tokens(texts, rows)
+    chosen = store.select(rows)
+    mean, deviation = store.moments()
+    return PreparedCorpus(
+        clip_ids=[clip.id for clip in kept],
+        texts=[clip.text for clip in kept],
+        audio=[clip.audio for clip in kept],
+        speakers=speakers,
+        speaker=np.array([number[clip.speaker] for clip in kept], np.int32),
+        language=texts.language[rows],
+        tokens=tokens,
+        token_offsets=offsets,
+        store=chosen,
+        frames=chosen.frames,
+        mel_mean=mean,
+        mel_std=deviation,
+        skipped=skipped
+        + [
+            Skipped(clip.id, clip.audio, reason)
+            for clip, reason in zip(clips, reasons, strict=True)
+            if reason
+        ],
+        unknown_characters=dict(texts.unknown.most_common()),
+        fingerprint=_fingerprint(tokens, offsets, texts.language[rows], chosen, settings),
+        mel_settings=settings,
+    )
+
+
+def _reasons(
+    clips: Sequence[Clip], texts: TokenizedTexts, store: FeatureStore, shards: Sequence[Shard]
+) -> list[str]:
+    """Why each clip cannot be used; empty for those that can."""
+    reasons = [stored.reason for shard in shards for stored in shard.clips]
+    lengths = np.diff(texts.offsets)
+    for row in np.flatnonzero(lengths > store.frames):
+        # An alignment gives each token at least one frame.
+        reasons[row] = reasons[row] or (
+            f"the transcript does not fit the audio: {lengths[row]} tokens, "
+            f"{store.frames[row]} frames"
+        )
+    return [
+        reason if clip.text else "no transcript"
+        for clip, reason in zip(clips, reasons, strict=True)
+    ]
+
+
+def _select_tokens(texts: TokenizedTexts, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens of some rows, flat, and their offsets."""
+    chosen = np.zeros(len(texts.offsets) - 1, bool)
+    chosen[rows] = True
+    lengths = np.diff(texts.offsets)
+    offsets = np.concatenate(([0], np.cumsum(lengths[rows])))
+    return texts.tokens[np.repeat(chosen, lengths)], offsets
+
+
+def _fingerprint(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    language: np.ndarray,
+    store: FeatureStore,
+    settings: MelSettings,
+) -> str:
+    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
+    for array in (tokens, offsets, language, store.frames, store.checksums):
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:16]

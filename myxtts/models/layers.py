@@ -1,0 +1,140 @@
+"""The parts of the trunk: a convolution block modulated by a voice, and what is stacked from it.
+
+Every part is built when it is made (no lazily created variables), draws its initial values from
+the `random.Random` it is handed, and names its variables by their place (`encoder/block_0/...`),
+so that a checkpoint can. Padding stays zero: a clip gives the same result whatever it is padded to
+and whichever clips share its batch. A mask is `[B, L, 1]`, 1 on real positions. Layers compute in
+the Keras dtype policy in force when they are made.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, TypeAlias
+
+import keras
+from keras import ops
+
+Tensor: TypeAlias = Any
+"""A tensor of Keras's backend; docstrings give its shape."""
+
+
+def sequence_mask(lengths: Tensor, size: int) -> Tensor:
+    """`lengths int32[B]` -> `float32 [B, size, 1]`."""
+    return ops.cast(ops.arange(size) < lengths[:, None], "float32")[:, :, None]
+
+
+def dense(
+    name: str, inputs: int, outputs: int, seeds: Random, *, dtype: str | None = None
+) -> keras.Layer:
+    """A built affine map `[..., inputs]` -> `[..., outputs]`."""
+    layer = keras.layers.Dense(outputs, kernel_initializer=_glorot(seeds), dtype=dtype, name=name)
+    layer.build((None, inputs))
+    return layer
+
+
+def zero_dense(name: str, inputs: int, outputs: int, *, dtype: str | None = None) -> keras.Layer:
+    """A built affine map that starts as zero: what it feeds begins as if it were not there."""
+    layer = keras.layers.Dense(outputs, kernel_initializer="zeros", dtype=dtype, name=name)
+    layer.build((None, inputs))
+    return layer
+
+
+def convolution(
+    name: str,
+    inputs: int,
+    outputs: int,
+    kernel: int,
+    activation: str,
+    seeds: Random,
+    *,
+    stride: int = 1,
+) -> keras.Layer:
+    """A built `[B, L, inputs]` -> `[B, ceil(L / stride), outputs]`.
+
+    Plain and not depthwise: XLA compiles depthwise convolutions for the CPU very badly.
+    """
+    layer = keras.layers.Conv1D(
+        outputs,
+        kernel,
+        strides=stride,
+        padding="same",
+        activation=activation,
+        kernel_initializer=_glorot(seeds),
+        name=name,
+    )
+    layer.build((None, None, inputs))
+    return layer
+
+
+def embedding(name: str, rows: int, width: int, seeds: Random) -> keras.Layer:
+    """A built table of small uniform vectors: `int[...]` -> `[..., width]`."""
+    initial = keras.initializers.RandomUniform(-0.05, 0.05, seed=seeds.getrandbits(31))
+    layer = keras.layers.Embedding(rows, width, embeddings_initializer=initial, name=name)
+    layer.build((None,))
+    return layer
+
+
+def _glorot(seeds: Random) -> keras.initializers.Initializer:
+    return keras.initializers.GlorotUniform(seed=seeds.getrandbits(31))
+
+
+class FilmBlock(keras.Layer):
+    """Residual block: normalise, scale and shift by the voice (FiLM), convolve, project.
+
+    `x [B, L, width]`, `mask [B, L, 1]`, `scale` and `shift [B, 1, width]` -> `[B, L, width]`.
+    It starts as the identity. The normalisation has no scale and shift of its own: the biases
+    behind the voice's are the same thing.
+    """
+
+    def __init__(self, name: str, width: int, kernel: int, seeds: Random) -> None:
+        super().__init__(name=name)
+        with keras.name_scope(name):
+            self.norm = keras.layers.LayerNormalization(center=False, scale=False)
+            self.norm.build((None, None, width))
+            self.convolve = convolution("convolve", width, width, kernel, "relu", seeds)
+            self.project = zero_dense("project", width, width)
+        self.built = True
+
+    def call(self, x: Tensor, mask: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+        modulated = (self.norm(x) * (1 + scale) + shift) * mask
+        return (x + self.project(self.convolve(modulated))) * mask
+
+
+class FilmStack(keras.Layer):
+    """`blocks` FiLM blocks in a row; one projection of the voice modulates them all.
+
+    `x [B, L, width]`, `mask [B, L, 1]`, `voice [B, voice_width]` -> `[B, L, width]`.
+    It starts deaf to the voice.
+    """
+
+    def __init__(
+        self, name: str, blocks: int, width: int, voice_width: int, kernel: int, seeds: Random
+    ) -> None:
+        super().__init__(name=name)
+        with keras.name_scope(name):
+            self.film = zero_dense("film", voice_width, blocks * 2 * width)
+            self.blocks = [
+                FilmBlock(f"block_{number}", width, kernel, seeds) for number in range(blocks)
+            ]
+        self.built = True
+
+    def call(self, x: Tensor, mask: Tensor, voice: Tensor) -> Tensor:
+        modulation = ops.split(self.film(voice)[:, None, :], 2 * len(self.blocks), axis=-1)
+        for block, scale, shift in zip(self.blocks, modulation[::2], modulation[1::2], strict=True):
+            x = block(x, mask, scale, shift)
+        return x
+
+
+def stack_frames(x: Tensor, count: int) -> Tensor:
+    """Neighbouring frames side by side: `[B, L, D]` -> `[B, L / count, count * D]`."""
+    batch, length, width = x.shape
+    if length % count:
+        raise ValueError(f"Expected a frame axis that is a multiple of {count}. Received: {length}")
+    return ops.reshape(x, (batch, length // count, count * width))
+
+
+def unstack_frames(x: Tensor, count: int) -> Tensor:
+    """The inverse of `stack_frames`: `[B, L / count, count * D]` -> `[B, L, D]`."""
+    batch, length, width = x.shape
+    return ops.reshape(x, (batch, length * count, width // count))

@@ -1,0 +1,186 @@
+"""The model: text and a voice in, mel frames out.
+
+    tokens + language ──► text encoder ──► hidden ──┬──► prior mel ──┐
+                              ▲                     │                ├──► alignment ──► index
+    reference ──► voice ──────┼──► every block      └──► durations ──┘                    │
+                              ▼                                                           ▼
+                        coarse decoder ◄── hidden and prior mel of each frame's token ◄───┘
+                              └──► mel = prior mel + correction
+
+While training, the alignment is searched between the prior mel and the clip; in synthesis it
+follows from the durations. Mels are z-scored per bin outside, before and after. This module owns
+no optimiser, no device and no loop: see `myxtts.training`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from myxtts.models import alignment
+from myxtts.models.layers import (
+    FilmStack,
+    Tensor,
+    dense,
+    embedding,
+    sequence_mask,
+    stack_frames,
+    unstack_frames,
+    zero_dense,
+)
+from myxtts.models.sizes import ModelSize
+from myxtts.models.speaker import VoiceEncoder
+
+DURATION_WEIGHT = 0.1
+"""Share of the duration loss in the total; the mel and prior losses count once."""
+
+
+class Reading(NamedTuple):
+    """What the text says, token by token."""
+
+    hidden: Tensor
+    """`[B, S, width]`, in the layers' compute dtype."""
+
+    prior: Tensor
+    """`float32 [B, S, M]`: the mean mel frame of each token."""
+
+    log_durations: Tensor
+    """`float32 [B, S]`: natural logarithm of frames."""
+
+
+class XTTS(keras.Model):
+    """The trunk of every size. All variables exist after construction, the same for one `seed`.
+
+    A batch is a mapping of statically shaped tensors: `tokens int32[B, S]`, `token_lengths [B]`,
+    `mels float32[B, T, M]`, `mel_lengths [B]`, `reference float32[B, R, M]`,
+    `reference_lengths [B]`, `language int32[B]`, `weights float32[B]` (1 real row, 0 filler).
+    Mels are zero beyond their length; T is a multiple of `size.frames_stacked`, R of 4.
+    """
+
+    def __init__(
+        self, size: ModelSize, vocabulary_size: int, languages: int, n_mels: int, seed: int = 0
+    ) -> None:
+        super().__init__(name="xtts")
+        self.size = size
+        seeds = Random(seed)
+        width, kernel = size.width, size.kernel
+
+        self.voice = VoiceEncoder("voice", n_mels, width, kernel, seeds)
+
+        self.token_embedding = embedding("token_embedding", vocabulary_size, width, seeds)
+        self.language_embedding = embedding("language_embedding", languages, width, seeds)
+        self.encoder = FilmStack("encoder", size.encoder_blocks, width, width, kernel, seeds)
+        self.to_prior = dense("to_prior", width, n_mels, seeds, dtype="float32")
+
+        narrow = size.duration_width
+        self.to_timing = dense("to_timing", width, narrow, seeds)
+        self.timing = FilmStack("timing", size.duration_blocks, narrow, width, kernel, seeds)
+        self.to_log_duration = dense("to_log_duration", narrow, 1, seeds, dtype="float32")
+
+        stacked = size.frames_stacked
+        self.to_decoder = dense("to_decoder", stacked * (width + n_mels), width, seeds)
+        self.decoder = FilmStack("decoder", size.decoder_blocks, width, width, kernel, seeds)
+        self.to_correction = zero_dense("to_correction", width, stacked * n_mels, dtype="float32")
+        self.built = True
+
+    def losses(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Scalars `mel`, `prior`, `duration`, and their weighted sum `total`, all float32.
+
+        Each is a mean over the real frames (tokens) of real rows: filler rows and padding count
+        neither above nor below the line. A batch of fillers only gives zeros.
+        """
+        voice = self.voice(batch["reference"], batch["reference_lengths"])
+        reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
+        index = self._align(reading, batch)
+        prior, mel = self._speak(reading, index, voice)
+
+        weights = batch["weights"][:, None]  # [B, 1]
+        target = batch["mels"]
+        of_frames = ops.cast(index >= 0, "float32") * weights  # [B, T]
+        frames = alignment.durations(index, reading.prior.shape[1])  # [B, S]
+        of_tokens = ops.cast(frames > 0, "float32") * weights
+        log_frames = ops.log(ops.cast(ops.maximum(frames, 1), "float32"))
+
+        parts = {
+            "mel": _mean(ops.mean(ops.abs(target - mel), axis=-1), of_frames),
+            "prior": _mean(0.5 * ops.mean(ops.square(target - prior), axis=-1), of_frames),
+            "duration": _mean(ops.square(reading.log_durations - log_frames), of_tokens),
+        }
+        total = parts["mel"] + parts["prior"] + DURATION_WEIGHT * parts["duration"]
+        return {"total": total, **parts}
+
+    def alignment(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """The token of each frame as training sees it: `int32[B, T]`, -1 beyond the mel."""
+        voice = self.voice(batch["reference"], batch["reference_lengths"])
+        reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
+        return self._align(reading, batch)
+
+    def synthesize(
+        self,
+        tokens: Tensor,
+        token_lengths: Tensor,
+        language: Tensor,
+        reference: Tensor,
+        reference_lengths: Tensor,
+        max_frames: int,
+        speed: float | Tensor = 1.0,
+    ) -> tuple[Tensor, Tensor]:
+        """Speak: `mels float32[B, max_frames, M]`, z-scored and 0 beyond `mel_lengths int32[B]`.
+
+        Arguments as in a batch. Every token lasts at least one frame; speech longer than the
+        static `max_frames` (a multiple of `size.frames_stacked`) is cut there. `speed` divides
+        the durations.
+        """
+        voice = self.voice(reference, reference_lengths)
+        reading = self._read(tokens, token_lengths, language, voice)
+
+        # An untrained predictor may ask for e^100 frames: bounded before it becomes an integer.
+        wished = ops.round(ops.exp(reading.log_durations) / speed)
+        wished = ops.cast(ops.clip(wished, 1, max_frames), "int32")
+        spoken = ops.arange(tokens.shape[1]) < token_lengths[:, None]
+        index = alignment.from_durations(ops.where(spoken, wished, 0), max_frames)
+
+        _, mel = self._speak(reading, index, voice)
+        return mel, ops.sum(ops.cast(index >= 0, "int32"), axis=1)
+
+    def _read(
+        self, tokens: Tensor, token_lengths: Tensor, language: Tensor, voice: Tensor
+    ) -> Reading:
+        """`tokens [B, S]`, lengths and language `[B]`, `voice [B, width]` -> a `Reading`."""
+        mask = sequence_mask(token_lengths, tokens.shape[1])
+        hidden = self.token_embedding(tokens) + self.language_embedding(language)[:, None, :]
+        hidden = self.encoder(hidden * ops.cast(mask, hidden.dtype), mask, voice)
+
+        # Durations are learned beside the speech: they must not bend what the text encoder hears.
+        timing = self.to_timing(ops.stop_gradient(hidden))
+        timing = self.timing(timing, mask, ops.stop_gradient(voice))
+        return Reading(hidden, self.to_prior(hidden), self.to_log_duration(timing)[:, :, 0])
+
+    def _align(self, reading: Reading, batch: Mapping[str, Tensor]) -> Tensor:
+        """The best path between the prior mel and the clip's: `int32[B, T]`."""
+        likelihood = alignment.log_likelihood(ops.stop_gradient(reading.prior), batch["mels"])
+        return alignment.search(likelihood, batch["token_lengths"], batch["mel_lengths"])
+
+    def _speak(self, reading: Reading, index: Tensor, voice: Tensor) -> tuple[Tensor, Tensor]:
+        """`index [B, T]` -> the prior and the decoded mel of every frame, `float32 [B, T, M]`."""
+        stacked = self.size.frames_stacked
+        mask = ops.cast(index >= 0, "float32")[:, :, None]
+        hidden = alignment.expand(reading.hidden, index)
+        prior = alignment.expand(reading.prior, index)
+
+        # A position counts when its first frame does: an odd clip ends in half a position.
+        positions = mask[:, ::stacked]
+        frames = ops.concatenate([hidden, ops.cast(prior, hidden.dtype)], axis=-1)
+        decoded = self.to_decoder(stack_frames(frames, stacked))
+        decoded = self.decoder(decoded, positions, voice)
+        correction = unstack_frames(self.to_correction(decoded), stacked)
+        return prior, (prior + correction) * mask
+
+
+def _mean(values: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean of `[B, L]`; 0 when nothing has weight."""
+    return ops.sum(values * weights) / ops.maximum(ops.sum(weights), 1e-6)

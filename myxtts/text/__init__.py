@@ -1,0 +1,1 @@
+"""Text to tokens: languages, normalisation, phonemes, numbers for the model."""

@@ -1,0 +1,1 @@
+"""From a loader's batches to a trained checkpoint."""

@@ -1,0 +1,91 @@
+"""The way of a batch: from the store over the host and the data device to the model's device.
+
+Names the stages and lays them into lanes as the configuration says; `feeder` runs them. Loading
+itself is `data.loader`'s, computing is `preprocess`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myxtts.config import DataConfig
+from myxtts.training.corpus import TrainingData
+from myxtts.training.feeder import Lane, Parcel, Stage
+from myxtts.training.preprocess import Batch, Preprocessor, transfer
+
+UPLOAD_DEPTH = 2
+
+
+class BatchPath:
+    """Stages between one corpus and one model device."""
+
+    def __init__(
+        self, data: TrainingData, config: DataConfig, preprocess: Preprocessor, model_device: str
+    ) -> None:
+        self._data = data
+        self._config = config
+        self._preprocessor = preprocess
+        self._model_device = model_device
+
+    def lanes(self, load: Stage, depth: int) -> list[Lane]:
+        """The threads of the pipeline: the host, and the data device.
+
+        `prefetch_to_gpu` uploads in the host's thread, ahead of need; `enhanced_gpu_prefetch`
+        gives the upload a thread and a ring of its own.
+        """
+        upload = Stage("upload", self._upload)
+        host, device = [load], self.device_stages()
+        lanes = [("host", self._config.host_batches_ahead, host), ("ready", depth, device)]
+        if self._config.enhanced_gpu_prefetch:
+            lanes.insert(1, ("uploaded", UPLOAD_DEPTH, [upload]))
+        elif self._config.prefetch_to_gpu:
+            host.append(upload)
+        else:
+            device.insert(0, upload)
+        return [Lane(ring, size, tuple(stages)) for ring, size, stages in lanes]
+
+    def device_stages(self) -> list[Stage]:
+        """What the data device's thread does with each batch."""
+        stages = [Stage("preprocess", self._preprocess)]
+        if self._preprocessor.device != self._model_device:
+            stages.append(Stage("transfer", self._transfer))
+        return stages
+
+    def load_stage(self, batches: Iterator[Batch]) -> Stage:
+        """Take the next host batch and note what the loop wants to know of it."""
+
+        def load(parcel: Parcel) -> None:
+            batch, plan = next(batches), self._data.loader.plan(parcel.step)
+            parcel.batch = batch
+            parcel.facts = {
+                "bucket": int(plan.bucket),
+                "clips": [self._data.prepared.clip_ids[row] for row in plan.rows],
+                "useful": int((batch["mel_lengths"] * batch["weights"]).sum()),
+                "padded": int(batch["mels"].shape[0] * batch["mels"].shape[1]),
+            }
+
+        return Stage("load", load)
+
+    def at_once(self, batch: Batch) -> Batch:
+        """A host batch all the way to the model's device, in the calling thread."""
+        parcel = Parcel(0, batch)
+        for stage in self.device_stages():
+            stage.work(parcel)
+        return dict(parcel.batch)
+
+    def example(self, bucket: int) -> Batch:
+        """A batch of a bucket on the model's device, to compile and to time with."""
+        loader = self._data.loader
+        steps = range(loader.batches_per_epoch)
+        step = next((step for step in steps if loader.plan(step).bucket == bucket), None)
+        empty = loader.empty(self._data.buckets[bucket])
+        return self.at_once(empty if step is None else loader.load(step))
+
+    def _upload(self, parcel: Parcel) -> None:
+        parcel.batch = self._preprocessor.upload(parcel.batch)
+
+    def _preprocess(self, parcel: Parcel) -> None:
+        parcel.batch = self._preprocessor(parcel.batch)
+
+    def _transfer(self, parcel: Parcel) -> None:
+        parcel.batch = transfer(parcel.batch, self._model_device)

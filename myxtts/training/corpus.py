@@ -1,0 +1,80 @@
+"""The corpora of a run, prepared and ready to load: training, and validation beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from myxtts.config import Config
+from myxtts.data import buckets as shapes
+from myxtts.data.buckets import Bucket
+from myxtts.data.loader import Loader
+from myxtts.data.prepare import PreparedCorpus, prepare
+from myxtts.data.sampler import Sampler
+from myxtts.errors import UsageError
+from myxtts.text.languages import LANGUAGES
+from myxtts.training.progress import Display
+
+REFERENCE_FRAMES = 256
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a trainer reads from."""
+
+    prepared: PreparedCorpus
+    buckets: tuple[Bucket, ...]
+    loader: Loader
+    validation: Loader | None
+
+    @property
+    def references(self) -> dict[str, np.ndarray]:
+        """A clip's mels for each language of the corpus: the voice of `say` without a reference."""
+        rows = {
+            int(language): row
+            for row, language in reversed(list(enumerate(self.prepared.language)))
+        }
+        codes = list(LANGUAGES)
+        return {
+            codes[language]: np.array(self.prepared.store.mel(row)[:REFERENCE_FRAMES])
+            for language, row in sorted(rows.items())
+        }
+
+
+def open_data(config: Config, display: Display) -> TrainingData:
+    """Prepare both corpora, or reuse what was prepared, and choose the shapes for them."""
+    data = config.data
+    if data.train_data is None:
+        raise UsageError(
+            "There is nothing to train on",
+            received="data.train_data is not set and --train-data was not given",
+            remedy="--train-data FOLDER, or myxtts demo to try everything without data",
+        )
+    prepared = _prepared(config, data.train_data, display)
+    held_out = None if data.val_data is None else _prepared(config, data.val_data, display)
+    every = [prepared] if held_out is None else [prepared, held_out]
+    buckets = shapes.choose(
+        np.concatenate([corpus.token_lengths for corpus in every]),
+        np.concatenate([corpus.frames for corpus in every]),
+        data,
+    )
+    validation = None if held_out is None else _loader(config, held_out, buckets, shuffle=False)
+    loader = _loader(config, prepared, buckets, shuffle=True)
+    return TrainingData(prepared, buckets, loader, validation)
+
+
+def _prepared(config: Config, folder: str, display: Display) -> PreparedCorpus:
+    prepared = prepare(Path(folder), config.data, display.preparing)
+    for skipped in prepared.skipped:
+        display.say(f"warning: clip {skipped.clip} is left out: {skipped.reason}")
+    return prepared
+
+
+def _loader(
+    config: Config, prepared: PreparedCorpus, buckets: tuple[Bucket, ...], *, shuffle: bool
+) -> Loader:
+    assignment = shapes.assign(prepared.token_lengths, prepared.frames, buckets)
+    sampler = Sampler(assignment, buckets, prepared.speaker, config.training.seed, shuffle=shuffle)
+    return Loader(prepared, buckets, sampler, config.data, REFERENCE_FRAMES)

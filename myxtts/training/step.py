@@ -1,0 +1,114 @@
+"""One training step, compiled: forward, gradients, update, on the model's device.
+
+`TrainStep` compiles once per bucket, tells how long that took, and counts how often it happened.
+`choose_xla` measures whether XLA pays. The order of batches and what happens between steps is
+`trainer`'s business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from myxtts.config import Config
+from myxtts.models.xtts import XTTS
+from myxtts.training.preprocess import Batch
+from myxtts.training.schedule import WarmUpThenDecay
+
+TRIAL_STEPS = 3
+
+
+def make_optimizer(config: Config, total_steps: int) -> keras.optimizers.Optimizer:
+    """AdamW; the gradient is clipped inside it, after any unscaling."""
+    training = config.training
+    return keras.optimizers.AdamW(
+        learning_rate=WarmUpThenDecay(training, total_steps),
+        beta_2=0.98,
+        weight_decay=training.weight_decay,
+        global_clipnorm=training.gradient_clip,
+    )
+
+
+class TrainStep:
+    """Callable: a batch on the model's device in, losses out, weights updated."""
+
+    def __init__(
+        self, model: XTTS, optimizer: keras.optimizers.Optimizer, device: str, *, xla: bool
+    ) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self.device = device
+        self.xla = xla
+        self._update = tf.function(self._forward_and_update, jit_compile=xla)
+        self._evaluate = tf.function(model.losses, jit_compile=xla)
+
+    def __call__(self, batch: Batch) -> dict[str, float]:
+        """One update; returns when the device has finished it."""
+        with tf.device(self.device):  # without the scope a step may run elsewhere in silence
+            return _floats(self._update(batch))
+
+    def evaluate(self, batch: Batch) -> dict[str, float]:
+        """The losses of a batch; nothing is updated."""
+        with tf.device(self.device):
+            return _floats(self._evaluate(batch))
+
+    @property
+    def compilations(self) -> int:
+        """Programs compiled so far; each shape has its own, so none may come after warm-up."""
+        return int(
+            self._update.experimental_get_tracing_count()
+            + self._evaluate.experimental_get_tracing_count()
+        )
+
+    def compile(self, batch: Batch) -> float:
+        """Compile for this batch's shape and leave the weights as they were; seconds it took."""
+        before = [variable.numpy() for variable in self.variables]
+        started = time.perf_counter()
+        self(batch)
+        seconds = time.perf_counter() - started
+        for variable, value in zip(self.variables, before, strict=True):
+            variable.assign(value)
+        return seconds
+
+    @property
+    def variables(self) -> Sequence[Any]:
+        """Everything that a step changes: weights and the optimiser's state."""
+        return [*self.model.trainable_variables, *self.optimizer.variables]
+
+    def _forward_and_update(self, batch: Batch) -> dict[str, Any]:
+        with tf.GradientTape() as tape:
+            losses = self.model.losses(batch)
+        weights = self.model.trainable_variables
+        self.optimizer.apply(tape.gradient(losses["total"], weights), weights)
+        return losses
+
+
+def choose_xla(
+    model: XTTS, optimizer: keras.optimizers.Optimizer, device: str, batch: Batch
+) -> tuple[bool, dict[str, float]]:
+    """Time a few steps with XLA and without; the weights stay as they were.
+
+    Returns the choice and the median seconds of a step, {"xla": …, "graph": …}.
+    """
+    seconds = {}
+    for name, xla in (("xla", True), ("graph", False)):
+        step = TrainStep(model, optimizer, device, xla=xla)
+        before = [variable.numpy() for variable in step.variables]
+        step(batch)  # compiles
+        times = []
+        for _ in range(TRIAL_STEPS):
+            started = time.perf_counter()
+            step(batch)
+            times.append(time.perf_counter() - started)
+        seconds[name] = sorted(times)[TRIAL_STEPS // 2]
+        for variable, value in zip(step.variables, before, strict=True):
+            variable.assign(value)
+    return seconds["xla"] < seconds["graph"], seconds
+
+
+def _floats(losses: dict[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in losses.items()}

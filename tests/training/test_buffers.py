@@ -1,0 +1,99 @@
+"""The ring: order, bounds, waits, closing from either side, errors carried across."""
+
+import threading
+
+import pytest
+
+from myxtts.training.buffers import Closed, Ring
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def in_thread(work) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_items_come_out_in_order():
+    ring = Ring("r", 2)
+    producer = in_thread(lambda: [ring.put(i) for i in range(100)])
+    assert [ring.get() for _ in range(100)] == list(range(100))
+    producer.join(5)
+
+
+def test_it_never_holds_more_than_its_depth():
+    ring, held = Ring("r", 3), []
+    producer = in_thread(lambda: [ring.put(i) for i in range(50)])
+    for _ in range(50):
+        ring.wait_until_full(0.05)
+        held.append(ring.state().occupancy)
+        ring.get()
+    producer.join(5)
+    assert max(held) == 3
+
+
+def test_closing_hands_out_what_is_left_and_then_the_error():
+    ring = Ring("r", 4)
+    ring.put("a")
+    ring.close(ValueError("bad clip"))
+    assert ring.get() == "a"
+    with pytest.raises(ValueError, match="bad clip"):
+        ring.get()
+
+
+def test_closing_without_an_error_ends_the_consumer():
+    ring = Ring("r", 1)
+    ended = threading.Event()
+
+    def consume():
+        with pytest.raises(Closed):
+            ring.get()
+        ended.set()
+
+    in_thread(consume)
+    ring.close()
+    assert ended.wait(5)
+
+
+def test_abandoning_releases_a_producer_that_waits_for_room():
+    ring = Ring("r", 1)
+    ring.put(0)
+    released = threading.Event()
+
+    def produce():
+        with pytest.raises(Closed):
+            ring.put(1)
+        released.set()
+
+    in_thread(produce)
+    assert not released.wait(0.05)
+    ring.abandon()
+    assert released.wait(5)
+    assert ring.state().occupancy == 0
+
+
+def test_waits_are_recorded_on_the_side_that_waited():
+    clock = FakeClock()
+    ring = Ring("r", 1, clock)
+    taken = []
+    consumer = in_thread(lambda: taken.append(ring.get()))
+    threading.Event().wait(0.05)  # the consumer is waiting by now
+    clock.now = 3.0
+    ring.put("late")
+    consumer.join(5)
+    state = ring.state()
+    assert taken == ["late"]
+    assert state.consumer_wait == 3.0
+    assert state.producer_wait == 0.0
+
+
+def test_a_depth_below_one_is_refused():
+    with pytest.raises(ValueError, match="depth=0"):
+        Ring("r", 0)
