@@ -8,7 +8,10 @@ machine cannot carry out is refused, never replaced in silence. What runs on the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,9 +64,27 @@ def require_tensorflow() -> Any:
             follows="nothing can be trained, spoken or measured",
             remedy='pip install "myxtts[cpu]" (without a GPU) or pip install "myxtts[gpu]"',
         )
-    import tensorflow
+    with _quiet_import():
+        import tensorflow
 
     return tensorflow
+
+
+@contextmanager
+def _quiet_import() -> Iterator[None]:
+    """TensorFlow's native libraries write notices to descriptor 2 that no setting turns off."""
+    if "tensorflow" in sys.modules or os.environ.get("MYXTTS_DEBUG"):
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def place(data: DataConfig) -> DevicePlan:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from myxtts import __version__
@@ -20,6 +19,12 @@ from myxtts.cli import tuning as tuning_commands
 from myxtts.errors import WRONG_USAGE, UserError
 
 INTERRUPTED = 130
+
+# Typer brings its parser along in some versions and imports it in others; its exceptions are
+# reached through the one class that Typer exports in all of them.
+ParserError: type[Exception] = next(
+    base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="myxtts",
@@ -62,12 +67,12 @@ def main(arguments: Sequence[str] | None = None, program: str | None = None) -> 
     try:
         outcome = app(arguments, prog_name=program, standalone_mode=False)
         return outcome if isinstance(outcome, int) else 0
-    except click.exceptions.Exit as ending:
-        return ending.exit_code
-    except click.ClickException as wrong:
-        wrong.show()
+    except typer.Exit as ending:
+        return int(ending.exit_code)
+    except ParserError as wrong:
+        wrong.show()  # type: ignore[attr-defined]
         return WRONG_USAGE
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except UserError as mistake:

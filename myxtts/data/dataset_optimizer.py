@@ -11,6 +11,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import tensorflow as tf
 
@@ -146,7 +148,7 @@ def create_parallel_interleave_dataset(
     """The elements of several sources (files, shards) read side by side, `block_length` each."""
     import tensorflow as tf
 
-    return tf.data.Dataset.from_tensor_slices(list(sources)).interleave(
+    return tf.data.Dataset.from_tensor_slices(np.asarray(sources)).interleave(
         open_source,
         cycle_length=min(cycle_length, max(1, len(sources))),
         block_length=block_length,

@@ -29,7 +29,7 @@ VOICES = ("m3", "f2", "m7", "f5")
 """Variants of espeak-ng's voices; each is one speaker, in every language."""
 
 SAMPLE_RATE = 22050
-_WORDS_PER_MINUTE = 150
+WORDS_PER_MINUTE = 150
 _DESCRIPTION = "demo-corpus.json"
 _BYTES_PER_CLIP = 160_000  # 3 to 4 seconds of 16-bit mono
 
@@ -55,7 +55,7 @@ def make(
         )
     source = {language: sentences(language, seed, held_out=False) for language in languages}
     spoken_by = {
-        (language, voice): _espeak_voice(language, voice)
+        (language, voice): espeak_voice(language, voice)
         for language in languages
         for voice in voices
     }
@@ -66,7 +66,7 @@ def make(
             turn, at = divmod(number, len(languages))
             language, voice = languages[at], voices[turn % len(voices)]
             name, text = f"{language}-{number:05d}", next(source[language])
-            speech = speaker.say(text, spoken_by[language, voice], _WORDS_PER_MINUTE)
+            speech = speaker.say(text, spoken_by[language, voice], WORDS_PER_MINUTE)
             _write(folder / "wavs" / f"{name}.wav", *speech)
             lines.append(f"{name}|{text}|{voice}|{language}")
             if progress is not None:
@@ -100,7 +100,7 @@ def _check_folder(folder: Path, clips: int) -> None:
     write_json(folder / _DESCRIPTION, {"made_by": "myxtts demo-corpus"})
 
 
-def _espeak_voice(language: str, variant: str) -> str:
+def espeak_voice(language: str, variant: str) -> str:
     """espeak's name of a voice; a voice it lacks is a `UserError`, before anything is written."""
     voice = f"{LANGUAGES[language].espeak_voice}+{variant}"
     espeak.phonemes("", voice)

@@ -69,6 +69,11 @@ def sidecar(folder: Path, index: int) -> Path:
     return folder / f"shard-{index:05d}.json"
 
 
+def checksum(mel: np.ndarray) -> int:
+    """CRC-32 of a clip's frames."""
+    return zlib.crc32(mel.data)
+
+
 def write_shard(
     folder: Path,
     index: int,
@@ -84,14 +89,14 @@ def write_shard(
         exact = mel.astype(np.float64)
         total += exact.sum(axis=0)
         squares += np.square(exact).sum(axis=0)
-    checksum = zlib.crc32(content)
-    data = folder / f"shard-{index:05d}-{checksum:08x}.f16"
+    crc32 = zlib.crc32(content)
+    data = folder / f"shard-{index:05d}-{crc32:08x}.f16"
     write_atomically(data, content)
     body = {
         "format": FORMAT,
         "settings": asdict(settings),
         "data": data.name,
-        "crc32": checksum,
+        "crc32": crc32,
         "clips": {name: [getattr(clip, name) for clip in clips] for name in _COLUMNS},
         "sum": total.tolist(),
         "sum_of_squares": squares.tolist(),
@@ -218,7 +223,7 @@ class FeatureStore:
         return self._frames_of[self._shard_of[row]][start : start + self.frames[row]]
 
     def _compare(self, row: int, frames: np.ndarray) -> None:
-        if zlib.crc32(frames.data) != self.checksums[row]:
+        if checksum(frames) != self.checksums[row]:
             raise Damaged(self._shards[self._shard_of[row]].data, "checksum does not match")
 
     def _check(self, row: int, frames: np.ndarray) -> None:

@@ -4,14 +4,13 @@ Clips go into shards of 256 in the corpus's order. A shard whose clips are uncha
 another, unchanged clips are copied and the rest computed. Each shard appears on disk whole, so a
 killed run loses at most the shards in flight, and the bytes at the end are always the same.
 
-Threads, not processes: decoding, FFT and matrix product release the GIL, and threads start at once
-and share the page cache's copy (measured in `benchmarks`).
+Threads, not processes: decoding, hashing and FFT release the GIL, so threads keep the cores as busy
+as processes do, start at once, and need nothing of the caller's main module.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from myxtts.audio.decode import AudioError, decode
 from myxtts.audio.mel import MelSettings, log_mel
 from myxtts.data import feature_store
 from myxtts.data.checked_file import Damaged, quarantine
-from myxtts.data.feature_store import SHARD_CLIPS, STORED, Shard, StoredClip
+from myxtts.data.feature_store import SHARD_CLIPS, STORED, Shard, StoredClip, checksum
 
 _SHARDS_IN_FLIGHT = 2  # one is computed while the one before it is written
 _NO_FILE = -1
@@ -164,7 +163,7 @@ def _features(
         return _without_frames(source, stat, digest, error.reason, settings)
     if len(mel) == 0:
         return _without_frames(source, stat, digest, "shorter than one frame", settings)
-    clip = StoredClip(source.id, size, mtime_ns, digest, len(mel), zlib.crc32(mel.data), "")
+    clip = StoredClip(source.id, size, mtime_ns, digest, len(mel), checksum(mel), "")
     return clip, mel
 
 
@@ -172,14 +171,14 @@ def _copy(previous: _Previous, settings: MelSettings) -> np.ndarray | None:
     """The stored mel, or None when it cannot be trusted."""
     frames = feature_store.map_shard(previous.shard, settings.n_mels)
     copied = np.array(frames[previous.start : previous.start + previous.clip.frames])
-    return copied if zlib.crc32(copied.data) == previous.clip.crc32 else None
+    return copied if checksum(copied) == previous.clip.crc32 else None
 
 
 def _without_frames(
     source: Source, stat: tuple[int, int], digest: str, reason: str, settings: MelSettings
 ) -> tuple[StoredClip, np.ndarray]:
     nothing = np.zeros((0, settings.n_mels), STORED)
-    return StoredClip(source.id, *stat, digest, 0, zlib.crc32(nothing.data), reason), nothing
+    return StoredClip(source.id, *stat, digest, 0, checksum(nothing), reason), nothing
 
 
 def _remove_leftovers(folder: Path, shards: Sequence[Shard]) -> None:

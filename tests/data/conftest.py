@@ -11,7 +11,7 @@ import pytest
 from myxtts.audio.decode import write_wav
 from myxtts.config import DataConfig
 
-WORDS = "the quick brown fox jumps over a lazy dog while seven geese watch from behind".split()
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "geese"]
 
 
 def tone(seconds: float, pitch: float, seed: int) -> np.ndarray:

@@ -77,7 +77,7 @@ def test_threads_see_the_same_plans() -> None:
 def test_a_reference_is_another_clip_of_the_same_speaker() -> None:
     source = sampler()
     seen = set()
-    for step in range(source.batches_per_epoch * 40):
+    for step in range(source.batches_per_epoch * 120):
         plan = source.plan(step)
         assert (SPEAKER[plan.references] == SPEAKER[plan.rows]).all()
         assert (plan.references != plan.rows).all()

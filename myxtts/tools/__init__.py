@@ -1,0 +1,1 @@
+"""Tools over recorded runs: measure → save → analyse → render. Rules are pure functions."""

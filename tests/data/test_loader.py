@@ -1,0 +1,145 @@
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from myxtts.config import DataConfig
+from myxtts.data import buckets
+from myxtts.data.buckets import Bucket
+from myxtts.data.loader import HostBatch, Loader
+from myxtts.data.prepare import PreparedCorpus, prepare
+from myxtts.data.sampler import Sampler
+from myxtts.errors import UserError
+
+MakeCorpus = Callable[..., Path]
+
+
+@pytest.fixture
+def corpus(make_corpus: MakeCorpus, data: DataConfig) -> PreparedCorpus:
+    return prepare(make_corpus(clips=26), data)
+
+
+def loader(corpus: PreparedCorpus, data: DataConfig, **changes: object) -> Loader:
+    changed = data.model_copy(update=changes)
+    middle = int(np.median(corpus.frames)) // 8 * 8
+    shapes = (Bucket(40, middle, 4), Bucket(64, 184, 3))
+    assignment = buckets.assign(corpus.token_lengths, corpus.frames, shapes)
+    return Loader(
+        corpus, shapes, Sampler(assignment, shapes, corpus.speaker, 5), changed, reference_frames=72
+    )
+
+
+def assert_same(one: HostBatch, other: HostBatch, mel_tolerance: float = 0.0) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name].dtype == other[name].dtype, name
+        np.testing.assert_allclose(
+            one[name].astype(np.float64), other[name].astype(np.float64), atol=mel_tolerance
+        )
+
+
+def test_a_batch_holds_the_planned_clips(corpus: PreparedCorpus, data: DataConfig) -> None:
+    source = loader(corpus, data)
+    for step in range(source.batches_per_epoch):
+        plan, batch = source.plan(step), source.load(step)
+        np.testing.assert_array_equal(batch["clips"], plan.rows)
+        for i, row in enumerate(plan.rows):
+            start, stop = corpus.token_offsets[row : row + 2]
+            length, frames = batch["token_lengths"][i], batch["mel_lengths"][i]
+            np.testing.assert_array_equal(batch["tokens"][i, :length], corpus.tokens[start:stop])
+            assert not batch["tokens"][i, length:].any()
+            np.testing.assert_array_equal(batch["mels"][i, :frames], corpus.store.mel(row))
+            assert not batch["mels"][i, frames:].any()
+            reference = corpus.store.mel(plan.references[i])
+            count = batch["reference_lengths"][i]
+            assert count == min(72, len(reference))
+            at = int(plan.reference_positions[i] * (max(0, len(reference) - 72) + 1))
+            np.testing.assert_array_equal(batch["reference"][i, :count], reference[at : at + count])
+
+
+def test_a_batch_has_the_shapes_and_types_of_its_bucket(
+    corpus: PreparedCorpus, data: DataConfig
+) -> None:
+    source = loader(corpus, data)
+    seen = set()
+    for step in range(source.batches_per_epoch):
+        bucket = source._buckets[source.plan(step).bucket]
+        seen.add(bucket)
+        batch, empty = source.load(step), source.empty(bucket)
+        for name, (shape, dtype) in source.signature(bucket).items():
+            assert batch[name].shape == empty[name].shape == shape
+            assert batch[name].dtype == empty[name].dtype == dtype
+    assert len(seen) == 2
+
+
+def test_tf_data_gives_the_same_batches_in_order(corpus: PreparedCorpus, data: DataConfig) -> None:
+    source = loader(corpus, data, num_workers=4)
+    batches = list(source.batches(3, 25))
+    assert len(batches) == 22
+    for step, batch in enumerate(batches, start=3):
+        assert_same(batch, source.load(step))
+
+
+def test_decoding_in_python_gives_the_same_numbers(
+    corpus: PreparedCorpus, data: DataConfig
+) -> None:
+    native, python = loader(corpus, data), loader(corpus, data, use_tf_native_loading=False)
+    assert "feature store" in native.path and "decoded" in python.path
+    batches = list(python.batches(0, 6))
+    assert len(batches) == 6
+    for step, batch in enumerate(batches):
+        assert_same(batch, native.load(step), mel_tolerance=5e-3)
+
+
+def test_python_loading_really_decodes(corpus: PreparedCorpus, data: DataConfig) -> None:
+    source = loader(corpus, data, use_tf_native_loading=False)
+    shutil.rmtree(corpus.audio[0].parent)
+    with pytest.raises(UserError, match="was usable when the corpus was prepared"):
+        next(source.batches(0, 1))
+    next(loader(corpus, data).batches(0, 1))  # the store does not need the audio
+
+
+def test_without_fixed_length_a_batch_is_as_long_as_its_longest(
+    corpus: PreparedCorpus, data: DataConfig
+) -> None:
+    source = loader(corpus, data, pad_to_fixed_length=False)
+    lengths = set()
+    for step, batch in enumerate(source.batches(0, source.batches_per_epoch)):
+        longest = int(corpus.frames[source.plan(step).rows].max())
+        assert batch["mels"].shape[1] == -(-longest // 8) * 8
+        assert batch["tokens"].shape[1] - batch["token_lengths"].max() < 8
+        lengths.add(batch["mels"].shape[1])
+    assert len(lengths) > 2
+
+
+def test_our_errors_come_through_tf_data_unchanged(
+    corpus: PreparedCorpus, data: DataConfig
+) -> None:
+    source = loader(corpus, data)
+    rows = source.plan(0).rows
+    corpus.store.checksums[rows[0]] ^= 1
+    with pytest.raises(UserError, match="feature store is damaged"):
+        list(source.batches(0, 3))
+
+
+def test_static_dimensions_are_known_to_tensorflow(
+    corpus: PreparedCorpus, data: DataConfig
+) -> None:
+    spec = loader(corpus, data).dataset(0, 4).element_spec
+    assert spec["mels"].shape.as_list() == [None, None, 80]
+    assert spec["reference"].shape.as_list() == [None, 72, 80]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_close_ends_an_endless_iteration(
+    corpus: PreparedCorpus, data: DataConfig, native: bool
+) -> None:
+    source = loader(corpus, data, use_tf_native_loading=native)
+    iterator = source.batches(0)
+    next(iterator)
+    source.close()
+    assert list(iterator) == []
+    assert not [t for t in threading.enumerate() if t.name.startswith("loader")]

@@ -1,0 +1,90 @@
+"""The pipeline between two devices, on a real corpus. Also runs alone, on any machine:
+
+python -m unittest tests.test_intelligent_gpu_pipeline -v
+"""
+
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from myxtts import devices
+from myxtts.config import Config
+
+DUAL = {"data.virtual_gpus": 2, "data.data_gpu": 0, "data.model_gpu": 1}
+
+
+class Pipeline(unittest.TestCase):
+    """One trainer is shared: building it is most of the time."""
+
+    @classmethod
+    def setUpClass(cls):
+        from myxtts.data import demo_corpus
+        from myxtts.training.memory_isolated_trainer import MemoryIsolatedTrainer
+
+        cls.folder = tempfile.TemporaryDirectory()
+        corpus = demo_corpus.make(Path(cls.folder.name) / "corpus", clips=12, seed=2)
+        cls.config = Config().replaced(
+            DUAL
+            | {
+                "data.train_data": str(corpus),
+                "data.batch_size": 4,
+                "data.max_buckets": 1,
+                "data.enable_xla": False,
+                "data.model_start_delay": 0.0,
+                "model.width": 16,
+                "training.max_steps": 6,
+                "training.output_dir": str(Path(cls.folder.name) / "run"),
+            }
+        )
+        plan = devices.place(cls.config.data)
+        cls.trainer = MemoryIsolatedTrainer(cls.config, plan)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def host_batches(self, count: int) -> list:
+        loader = self.trainer.data.loader
+        return [loader.load(step) for step in range(count)]
+
+    def test_defaults_are_asynchronous_and_three_deep(self):
+        self.assertTrue(self.trainer.enable_async_pipeline)
+        self.assertEqual(self.trainer.pipeline_depth, 3)
+
+    def test_any_dataset_of_host_batches_arrives_on_the_model_device_in_order(self):
+        sent = self.host_batches(7)
+        received = list(self.trainer.optimize_dataset_for_dual_gpu(sent))
+        self.assertEqual(len(received), 7)
+        for before, after in zip(sent, received, strict=True):
+            self.assertEqual(after["clips"].numpy().tolist(), before["clips"].tolist())
+            self.assertTrue(after["mels"].device.endswith("CPU:1"))
+
+    def test_a_tf_dataset_works_the_same_way(self):
+        dataset = self.trainer.data.loader.dataset(0, 3)
+        received = list(self.trainer.optimize_dataset_for_dual_gpu(dataset))
+        expected = [batch["clips"].tolist() for batch in self.host_batches(3)]
+        self.assertEqual([batch["clips"].numpy().tolist() for batch in received], expected)
+
+    def test_asynchronous_and_synchronous_batches_are_bit_equal(self):
+        sent = self.host_batches(4)
+        ahead = list(self.trainer.optimize_dataset_for_dual_gpu(sent))
+        self.trainer.enable_async_pipeline = False
+        try:
+            alone = list(self.trainer.optimize_dataset_for_dual_gpu(sent))
+        finally:
+            self.trainer.enable_async_pipeline = True
+        for one, other in zip(ahead, alone, strict=True):
+            for name in one:
+                self.assertEqual(one[name].numpy().tobytes(), other[name].numpy().tobytes(), name)
+
+    def test_zz_training_records_a_time_for_every_step(self):
+        self.trainer.run()
+        self.assertEqual(len(self.trainer.step_times), 6)
+        self.assertTrue(all(seconds > 0 for seconds in self.trainer.step_times))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+"""Real runs of the whole line, small: the numbers do not depend on the pipeline."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from myxtts.errors import UsageError, UserError
+from myxtts.telemetry import session
+from myxtts.training import checkpoint
+from myxtts.training.run import train
+
+
+def losses(config, **settings) -> list[float]:
+    return [step.loss for step in session.load(train(config, **settings)).steps]
+
+
+def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
+    alone = losses(tiny_run({"data.optimize_cpu_gpu_overlap": False}))
+    assert len(alone) == 20 and len(set(alone)) == 20
+    assert losses(tiny_run()) == alone
+    for depth in (1, 3):
+        assert losses(tiny_run({"data.pipeline_depth": depth}, dual=True)) == alone
+
+
+def test_every_second_is_accounted_for_and_nothing_compiles_after_warm_up(tiny_run):
+    run = session.load(train(tiny_run(dual=True)))
+    assert run.complete
+    assert sum(run.accounts.values()) == pytest.approx(run.end["wall"], rel=1e-3)
+    assert not any(step.compiled for step in run.steps)
+    assert run.end["compilations"] == len(run.header["buckets"]) + 1  # and one update for all
+    assert run.header["plan"]["kind"] == "dual"
+    assert {"load", "upload", "preprocess", "transfer"} <= set(run.steps[-1].stages)
+
+
+def test_the_loss_falls(tiny_run):
+    curve = losses(tiny_run(steps=60))
+    assert np.mean(curve[-10:]) < 0.9 * np.mean(curve[:10])
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tiny_run):
+    whole = tiny_run(steps=12)
+    expected = losses(whole)
+    cut = tiny_run(steps=12)
+
+    class Stop:
+        """Presses Ctrl-C after the seventh step."""
+
+        def __getattr__(self, name):
+            return lambda *arguments: None
+
+        def stepped(self, step, total):
+            if step.step == 6:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(cut, Stop())
+    first = session.load(_folder(cut))
+    assert first.end["reason"] == "interrupted"
+    second = session.load(train(cut, resume=True))
+    seen = [step.loss for step in first.steps] + [step.loss for step in second.steps]
+    assert seen == expected
+    assert (_folder(cut) / "run.1.jsonl").exists()
+
+
+def test_a_folder_with_a_run_is_not_overwritten(tiny_run):
+    config = tiny_run(steps=2)
+    train(config)
+    with pytest.raises(UsageError, match="already holds a run"):
+        train(config)
+
+
+def test_resuming_without_a_checkpoint_is_refused(tiny_run):
+    with pytest.raises(UsageError, match="no checkpoint"):
+        train(tiny_run(), resume=True)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tiny_run):
+    config = tiny_run(steps=2)
+    train(config)
+    with pytest.raises(UserError, match="does not fit the configured model"):
+        train(config.replaced({"model.width": 32}), resume=True)
+
+
+def test_validation_happens_and_is_accounted(tiny_run, small_corpus):
+    config = tiny_run(
+        {"data.val_data": str(small_corpus), "training.validation_interval": 4}, steps=8
+    )
+    run = session.load(train(config))
+    assert [event["step"] for event in run.of_kind("validation")] == [4, 8]
+    assert run.accounts["validating"] > 0
+
+
+def test_old_checkpoints_go_and_new_ones_stay(tiny_run):
+    config = tiny_run({"training.checkpoint_interval": 2, "training.keep_checkpoints": 2}, steps=8)
+    folder = train(config)
+    kept = [path.name for path in checkpoint.list_checkpoints(folder / "checkpoints")]
+    assert kept == ["step-00000006", "step-00000008"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "stages"),
+    [
+        ({"data.prefetch_to_gpu": False}, ["load", "upload", "preprocess", "transfer"]),
+        ({"data.enhanced_gpu_prefetch": True}, ["load", "upload", "preprocess", "transfer"]),
+    ],
+)
+def test_ways_of_uploading_change_the_rings_and_not_the_numbers(tiny_run, overrides, stages):
+    plain = session.load(train(tiny_run(dual=True, steps=6)))
+    other = session.load(train(tiny_run(overrides, dual=True, steps=6)))
+    assert [step.loss for step in other.steps] == [step.loss for step in plain.steps]
+    assert list(other.steps[0].stages) == stages
+    expected = {"host", "ready"} | (
+        {"uploaded"} if "data.enhanced_gpu_prefetch" in overrides else set()
+    )
+    assert set(other.steps[0].rings) == expected
+
+
+def test_xla_is_measured_and_pinned(tiny_run):
+    config = tiny_run({"data.enable_xla": "auto", "data.max_buckets": 1}, steps=3)
+    run = session.load(train(config))
+    trial = run.header["xla_trial"]
+    assert run.header["xla"] == (trial["xla"] < trial["graph"])
+    saved = checkpoint.load(_folder(config))
+    assert saved.info["xla"] == run.header["xla"]
+
+
+def test_bfloat16_trains_too(tiny_run):
+    run = session.load(train(tiny_run({"data.mixed_precision": True}, steps=4)))
+    assert run.header["precision"] == "mixed_bfloat16"
+    assert np.isfinite([step.loss for step in run.steps]).all()
+
+
+def test_dynamic_shapes_compile_inside_training(tiny_run):
+    run = session.load(train(tiny_run({"data.pad_to_fixed_length": False}, steps=6)))
+    assert any(step.compiled for step in run.steps)
+    assert run.accounts["compiling"] > 0
+
+
+def _folder(config) -> Path:
+    return Path(config.training.output_dir)

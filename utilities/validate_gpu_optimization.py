@@ -1,0 +1,11 @@
+"""Thin front of `myxtts check-gpu`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from myxtts.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main(["check-gpu", *sys.argv[1:]]))
