@@ -25,11 +25,13 @@ from myxtts.files import explained, write_atomically
 from myxtts.text import espeak
 from myxtts.text.languages import LANGUAGES
 
-VOICES = ("m3", "f2", "m7", "f5")
+VOICES = ("rob", "f2", "m7")
 """Variants of espeak-ng's voices; each is one speaker, in every language."""
 
 SAMPLE_RATE = 22050
 WORDS_PER_MINUTE = 150
+"""How fast every voice speaks."""
+
 _DESCRIPTION = "demo-corpus.json"
 _BYTES_PER_CLIP = 160_000  # 3 to 4 seconds of 16-bit mono
 

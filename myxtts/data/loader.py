@@ -8,7 +8,9 @@ Shapes and order come from `buckets` and `sampler`; nothing here knows a device.
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +34,15 @@ Signature = dict[str, tuple[tuple[int, ...], np.dtype]]
 
 _FOREVER = np.iinfo(np.int64).max
 
+_open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """tf.data's threads call Python; left running into the interpreter's end, they block it."""
+    for loader in list(_open_loaders):
+        loader.close()
+
 
 class Loader:
     """Host batches of a prepared corpus."""
@@ -51,6 +62,8 @@ class Loader:
         self._reference_frames = reference_frames
         self._token_lengths = prepared.token_lengths
         self._closed = threading.Event()
+        self._iterators: dict[object, Iterator[HostBatch]] = {}
+        _open_loaders.add(self)
         self._failure: Exception | None = None
 
     @property
@@ -123,7 +136,11 @@ class Loader:
         return self._through_python(start, stop)
 
     def dataset(self, start: int, stop: int | None = None) -> tf.data.Dataset:
-        """The same batches as a tf.data.Dataset of dictionaries."""
+        """The same batches as a tf.data.Dataset of dictionaries.
+
+        It has no `prefetch` of its own: whoever iterates decides how many batches wait, and sees
+        the waits.
+        """
         import tensorflow as tf
 
         from myxtts.data.dataset_optimizer import get_optimized_dataset_options
@@ -145,30 +162,35 @@ class Loader:
         return (
             tf.data.Dataset.range(start, _FOREVER if stop is None else stop)
             .map(batch_of, num_parallel_calls=workers(self._data), deterministic=True)
-            .prefetch(self._data.host_batches_ahead)
             .with_options(get_optimized_dataset_options(deterministic=True))
         )
 
     def close(self) -> None:
-        """End every iterator of `batches` at its next batch."""
+        """End every iterator of `batches` at its next batch; tf.data's threads stop now."""
         self._closed.set()
+        self._iterators.clear()
 
     def _through_tf_data(self, start: int, stop: int | None) -> Iterator[HostBatch]:
         import tensorflow as tf
 
+        # Between batches the dictionary holds the only reference: `close` ends tf.data's threads.
+        key = object()
         with tf.device("/CPU:0"):
-            iterator = self.dataset(start, stop).as_numpy_iterator()
-        while not self._closed.is_set():
-            try:
+            self._iterators[key] = self.dataset(start, stop).as_numpy_iterator()
+        try:
+            while (iterator := self._iterators.get(key)) is not None:
                 batch = next(iterator)
-            except StopIteration:
-                return
-            except tf.errors.OpError:
-                # TensorFlow turns every exception into one of its own; ours says what to do.
-                if self._failure is not None:
-                    raise self._failure from None
-                raise
-            yield batch
+                del iterator
+                yield batch
+        except StopIteration:
+            return
+        except tf.errors.OpError:
+            # TensorFlow turns every exception into one of its own; ours says what to do.
+            if self._failure is not None:
+                raise self._failure from None
+            raise
+        finally:
+            self._iterators.pop(key, None)
 
     def _through_python(self, start: int, stop: int | None) -> Iterator[HostBatch]:
         ahead: deque[Future[HostBatch]] = deque()

@@ -50,11 +50,12 @@ _TEXTS: dict[str, dict[Language, tuple[str, str]]] = {
     "step_variation_high": {
         "en": (
             "Step times swing",
-            "std/mean of the step time is {variation:.1%} (limit {limit:.0%}).",
+            "std/mean of the step time is {variation:.1%} (limit {limit:.0%}); what varies: {cause}.",
         ),
         "fa": (
             "زمان گام‌ها نوسان دارد",
-            "نسبت انحراف معیار به میانگینِ زمان گام {variation:.1%} است (حد مجاز {limit:.0%}).",
+            "نسبت انحراف معیار به میانگینِ زمان گام {variation:.1%} است (حد مجاز {limit:.0%}). "
+            "آنچه نوسان دارد: {cause}.",
         ),
     },
     "padding_high": {

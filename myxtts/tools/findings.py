@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from myxtts.errors import GOOD, MUST_FIX
-from myxtts.telemetry.session import Session
+from myxtts.telemetry.session import Session, Step
 from myxtts.tools.account import StageRow, share_of, stage_table
 
 Severity = Literal["fix", "advice", "note"]
@@ -129,11 +129,28 @@ def _variation(session: Session) -> list[Finding]:
         return []
     times = session.step_times
     mean, median = statistics.fmean(times), statistics.median(times)
-    evidence = {"variation": variation, "limit": VARIATION_LIMIT, "mean": mean, "median": median}
+    cause = _what_varies(session.steady_steps)
+    evidence = {
+        "variation": variation,
+        "limit": VARIATION_LIMIT,
+        "mean": mean,
+        "median": median,
+        "cause": cause,
+    }
+    if cause == "training":  # no buffer evens out a step that itself takes now long, now short
+        change = Change(command="stop other programs on this machine and measure again")
+        return [Finding("step_variation_high", "advice", evidence, None, change)]
     gain = max(0.0, 1 - median / mean)  # were every step like the middle one
-    lost = [row for row in stage_table(session) if row.name != "training"]
-    worst = max(lost, key=lambda row: row.share).name
-    return [Finding("step_variation_high", "fix", evidence, gain, _remedy(session, worst))]
+    return [Finding("step_variation_high", "fix", evidence, gain, _remedy(session, cause))]
+
+
+def _what_varies(steps: Sequence[Step]) -> str:
+    """The part of a step whose time swings together with the step's the most."""
+    parts: dict[str, list[float]] = {"training": [step.train for step in steps]}
+    for stage in {stage for step in steps for stage in step.blame}:
+        parts[stage] = [step.blame.get(stage, 0.0) for step in steps]
+    total = [step.seconds for step in steps]
+    return max(parts, key=lambda part: statistics.covariance(parts[part], total))
 
 
 def _padding(session: Session) -> list[Finding]:

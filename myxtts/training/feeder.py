@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
+from myxtts.errors import UserError
 from myxtts.telemetry.accounts import Clock
 from myxtts.training.buffers import Closed, Ring, RingState
 
@@ -62,14 +63,17 @@ class EndOfData(Exception):
     """Raised by a stage that has nothing more to give: the feeder ends there, in order."""
 
 
-class StageError(Exception):
+class StageError(UserError):
     """A stage failed: which one, at which step, and why (`__cause__`)."""
 
     def __init__(self, stage: str, step: int, cause: BaseException) -> None:
-        super().__init__(f"stage {stage}, step {step}: {type(cause).__name__}: {cause}")
+        super().__init__(
+            f"stage {stage}, step {step}: {type(cause).__name__}: {cause}",
+            follows="training stops; the checkpoints so far are unharmed",
+            remedy="remove the cause and go on with --resume (--debug shows where it happened)",
+        )
         self.stage = stage
         self.step = step
-        self.__cause__ = cause
 
 
 class Feeder:
@@ -162,8 +166,8 @@ class Feeder:
             started = self._clock()
             try:
                 stage.work(parcel)
-            except EndOfData:
-                raise
+            except (EndOfData, UserError):
+                raise  # the first ends the data, the second already says what to do
             except Exception as error:
                 raise StageError(stage.name, parcel.step, error) from error
             now = self._clock()

@@ -1,4 +1,7 @@
+import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -131,6 +134,31 @@ def test_static_dimensions_are_known_to_tensorflow(
     spec = loader(corpus, data).dataset(0, 4).element_spec
     assert spec["mels"].shape.as_list() == [None, None, 80]
     assert spec["reference"].shape.as_list() == [None, 72, 80]
+
+
+EXIT = """
+import sys
+from pathlib import Path
+import numpy as np
+from myxtts.config import DataConfig
+from myxtts.data.buckets import Bucket
+from myxtts.data.loader import Loader
+from myxtts.data.prepare import prepare
+from myxtts.data.sampler import Sampler
+data = DataConfig(text_units="characters", language="en", num_workers=2)
+corpus = prepare(Path(sys.argv[1]), data)
+shapes = (Bucket(64, 184, 4),)
+sampler = Sampler(np.zeros(len(corpus), np.int32), shapes, corpus.speaker, 0)
+batches = Loader(corpus, shapes, sampler, data).batches(0)
+next(batches)
+sys.exit(7)
+"""
+
+
+def test_a_program_can_end_while_batches_are_being_loaded(make_corpus: MakeCorpus) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", EXIT, str(make_corpus(clips=8))]
+    assert subprocess.run(command, env=environment, timeout=120, check=False).returncode == 7
 
 
 @pytest.mark.parametrize("native", [True, False])

@@ -41,9 +41,18 @@ def test_training_below_half_names_what_takes_its_place(record) -> None:
 
 def test_variation_counts_from_thirty_percent_on(record) -> None:
     assert "step_variation_high" not in rules(record("even", times=(0.1, 0.11) * 10))
-    found = rules(record("uneven", times=(0.1, 0.1, 0.1, 0.4) * 5))["step_variation_high"]
-    assert found.evidence["variation"] > 0.3
+    uneven = record("uneven", times=(0.1, 0.1, 0.1, 0.4) * 5, train=0.2, blame={"load": 0.7})
+    found = rules(uneven)["step_variation_high"]
+    assert found.evidence["variation"] > 0.3 and found.evidence["cause"] == "load"
+    assert found.severity == "fix"
     assert found.expected_gain is not None and 0 < found.expected_gain < 1
+
+
+def test_a_deeper_buffer_is_no_remedy_when_training_itself_varies(record) -> None:
+    uneven = record("uneven", times=(0.1, 0.1, 0.1, 0.4) * 5, train=0.9)
+    found = rules(uneven)["step_variation_high"]
+    assert found.evidence["cause"] == "training"
+    assert found.severity == "advice" and not found.change.settings
 
 
 def test_padding_counts_below_ninety_percent(record) -> None:

@@ -1,0 +1,5 @@
+"""`python -m myxtts`."""
+
+from myxtts.cli.main import run
+
+run()
