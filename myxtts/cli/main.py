@@ -30,6 +30,7 @@ app = typer.Typer(
     name="myxtts",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: long flags are never cut, and it starts faster
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Train a multilingual, voice-cloning speech model; find what keeps a GPU waiting.\n\n"
     "Start with: myxtts demo",

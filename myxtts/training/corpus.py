@@ -59,6 +59,7 @@ def open_data(config: Config, display: Display) -> TrainingData:
         np.concatenate([corpus.token_lengths for corpus in every]),
         np.concatenate([corpus.frames for corpus in every]),
         data,
+        [clip for corpus in every for clip in corpus.clip_ids],
     )
     validation = None if held_out is None else _loader(config, held_out, buckets, shuffle=False)
     loader = _loader(config, prepared, buckets, shuffle=True)

@@ -205,7 +205,8 @@ def blame(parcel: Parcel, wait_started: float, wait_ended: float) -> dict[str, f
     """Divide the consumer's wait over the stages that its batch was in meanwhile.
 
     From the moment the stage before was done with a batch until its own end, a stage is what the
-    batch waited for: working on it, or still busy with the one before.
+    batch waited for: working on it, or still busy with the one before. After the last stage's end
+    the batch is only handed over, for which no stage is to blame.
     """
     shares: dict[str, float] = {}
     begin = wait_started
@@ -214,7 +215,4 @@ def blame(parcel: Parcel, wait_started: float, wait_ended: float) -> dict[str, f
         if end > begin:
             shares[stage] = end - begin
         begin = end
-    if wait_ended > begin and parcel.finished:  # hand-over of the last stage
-        last = max(parcel.finished, key=lambda stage: parcel.finished[stage])
-        shares[last] = shares.get(last, 0.0) + wait_ended - begin
     return shares

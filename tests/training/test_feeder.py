@@ -98,11 +98,11 @@ def test_lanes_overlap():
 def test_a_wait_is_blamed_on_the_stage_that_the_batch_was_in():
     parcel = Parcel(0, finished={"load": 2.0, "preprocess": 5.0, "transfer": 6.0})
     assert blame(parcel, 1.0, 6.0) == {"load": 1.0, "preprocess": 3.0, "transfer": 1.0}
-    assert blame(parcel, 5.5, 6.5) == {"transfer": 1.0}
+    assert blame(parcel, 5.5, 6.5) == {"transfer": 0.5}  # the rest is the hand-over
     assert blame(parcel, 7.0, 7.0) == {}
 
 
-def test_blame_adds_up_to_the_wait():
+def test_a_real_wait_is_blamed_on_the_slow_stage():
     def slow(parcel: Parcel) -> None:
         time.sleep(0.01)
 
@@ -113,4 +113,6 @@ def test_blame_adds_up_to_the_wait():
             started = time.perf_counter()
             parcel = next(parcels)
             ended = time.perf_counter()
-            assert sum(blame(parcel, started, ended).values()) == pytest.approx(ended - started)
+            shares = blame(parcel, started, ended)
+            assert sum(shares.values()) <= ended - started
+            assert max(shares, key=lambda stage: shares[stage]) == "slow"
