@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     output: Annotated[Path, typer.Option("--output", help="Folder for everything.")] = Path("demo"),
-    steps: Annotated[int, typer.Option(help="Training steps.", min=1)] = 1000,
+    steps: Annotated[int, typer.Option(help="Training steps.", min=1)] = 1800,
     clips: Annotated[int, typer.Option(help="Clips of the corpus.", min=16)] = 800,
     seed: Annotated[int, typer.Option(help="Seed of corpus and training.")] = 0,
 ) -> None:

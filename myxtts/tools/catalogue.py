@@ -50,7 +50,8 @@ _TEXTS: dict[str, dict[Language, tuple[str, str]]] = {
     "step_variation_high": {
         "en": (
             "Step times swing",
-            "std/mean of the step time is {variation:.1%} (limit {limit:.0%}); what varies: {cause}.",
+            "std/mean of the step time is {variation:.1%} (limit {limit:.0%}); "
+            "what varies: {cause}.",
         ),
         "fa": (
             "زمان گام‌ها نوسان دارد",

@@ -28,7 +28,7 @@ from myxtts.tools.image import spectrogram_png
 from myxtts.tools.report import sections as report_sections
 from myxtts.tools.summary import summarize
 
-JUDGED_SENTENCES = 12
+JUDGED_SENTENCES = 24
 SHOWN = 2
 """Sentences of each language that the page plays."""
 
