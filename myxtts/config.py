@@ -115,6 +115,10 @@ class ModelConfig(_Section):
     """tiny, small, normal or big."""
     width: int | None = Field(None, ge=16, le=4096)
     """Channels of the blocks; none: what the size says."""
+    encoder_blocks: int | None = Field(None, ge=1, le=64)
+    """Blocks of the text encoder; none: what the size says."""
+    decoder_blocks: int | None = Field(None, ge=1, le=64)
+    """Blocks of the decoder; none: what the size says."""
     voice_conditioning: bool = True
     """Take the voice from a reference clip; false: one average voice."""
     language_conditioning: bool = True

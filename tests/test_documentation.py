@@ -73,10 +73,9 @@ def our_words(line: str) -> list[str] | None:
         return None
     if words[:1] == ["myxtts"]:
         return words[1:]
-    if words[:1] == ["python"]:
-        words = words[1:]
-    file = words[0].removeprefix("./") if words else ""
-    return [thin_files()[file], *words[1:]] if file in thin_files() else None
+    script = words[1:] if words[:1] == ["python"] else words if line.startswith("./") else []
+    command = thin_files().get(script[0].removeprefix("./")) if script else None
+    return [command, *script[1:]] if command else None
 
 
 def commands(page: Path) -> Iterator[list[str]]:
@@ -88,9 +87,15 @@ def commands(page: Path) -> Iterator[list[str]]:
                 yield words
 
 
+@cache
+def program() -> Any:
+    """The whole command line, as a tree of commands."""
+    return typer.main.get_command(app)
+
+
 def reached(words: list[str]) -> tuple[Any, list[str]]:
     """The command that words lead to, and the words that are left for it."""
-    command = typer.main.get_command(app)
+    command = program()
     while words and hasattr(command, "commands"):
         assert words[0] in command.commands, f"there is no command {words[0]}"
         command, words = command.commands[words[0]], words[1:]
@@ -154,7 +159,7 @@ def test_commands_in_code_blocks_are_understood_by_the_program(page: Path) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_and_flags_named_in_the_text_exist(page: Path) -> None:
-    every_flag = flags_of(typer.main.get_command(app))
+    every_flag = flags_of(program())
     for code in [*inline_code(page), *code_lines(page)]:
         words = our_words(code)
         if words is None:

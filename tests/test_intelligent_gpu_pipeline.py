@@ -35,6 +35,8 @@ class Pipeline(unittest.TestCase):
                 "data.enable_xla": False,
                 "data.model_start_delay": 0.0,
                 "model.width": 16,
+                "model.encoder_blocks": 1,
+                "model.decoder_blocks": 1,
                 "training.max_steps": 6,
                 "training.output_dir": str(Path(cls.folder.name) / "run"),
             }

@@ -116,7 +116,7 @@ def test_no_tensorflow(tmp_path, small_corpus):
 
 def test_ctrl_c_in_training_keeps_a_checkpoint(tmp_path, small_corpus):
     (tmp_path / "c.yaml").write_text(
-        "model: {width: 16}\ndata: {enable_xla: false, max_buckets: 1, model_start_delay: 0.0}\n"
+        "model: {width: 16, encoder_blocks: 1, decoder_blocks: 1}\ndata: {enable_xla: false, max_buckets: 1, model_start_delay: 0.0}\n"
         "training: {report_interval: 5}\n"
     )
     run = subprocess.Popen(
@@ -155,6 +155,8 @@ def trained(tmp_path_factory, small_corpus):
                 "data.enable_xla": False,
                 "data.model_start_delay": 0.0,
                 "model.width": 16,
+                "model.encoder_blocks": 1,
+                "model.decoder_blocks": 1,
                 "training.max_steps": 2,
                 "training.output_dir": str(folder),
             }

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from myxtts.config import Config, ModelConfig
 from myxtts.errors import UserError
-from myxtts.models.sizes import size_named
+from myxtts.models.sizes import ModelSize, size_named
 from myxtts.models.xtts import XTTS
 from myxtts.text.languages import LANGUAGES
 from myxtts.text.tokenizer import Tokenizer
@@ -30,15 +30,24 @@ def precision(config: Config, device: str) -> str:
 
 def build(model: ModelConfig, tokenizer: Tokenizer, n_mels: int, policy: str, seed: int) -> XTTS:
     """A new network with `seed`'s weights; call it inside the device's scope."""
-    size = size_named(model.size)
-    if model.width is not None:
-        size = replace(size, width=model.width, duration_width=max(16, model.width // 2))
     outer = keras.config.dtype_policy()
     keras.config.set_dtype_policy(policy)
     try:
-        return XTTS(size, tokenizer.size, len(LANGUAGES), n_mels, seed=seed)
+        return XTTS(dimensions(model), tokenizer.size, len(LANGUAGES), n_mels, seed=seed)
     finally:
         keras.config.set_dtype_policy(outer)
+
+
+def dimensions(model: ModelConfig) -> ModelSize:
+    """The named size with the configuration's own numbers in it."""
+    size = size_named(model.size)
+    if model.width is not None:
+        size = replace(size, width=model.width, duration_width=max(16, model.width // 2))
+    return replace(
+        size,
+        encoder_blocks=model.encoder_blocks or size.encoder_blocks,
+        decoder_blocks=model.decoder_blocks or size.decoder_blocks,
+    )
 
 
 def restore(variables: Sequence[Any], arrays: Sequence[Any], found: Checkpoint, what: str) -> None:

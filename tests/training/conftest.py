@@ -20,6 +20,8 @@ def tiny_run(small_corpus, tmp_path):
             "data.enable_xla": False,
             "data.model_start_delay": 0.0,
             "model.width": 16,
+            "model.encoder_blocks": 1,
+            "model.decoder_blocks": 1,
             "training.max_steps": steps,
             "training.warmup_steps": 5,
             "training.report_interval": 10,
