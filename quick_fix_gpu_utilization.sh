@@ -9,4 +9,4 @@ python=$root/.venv/bin/python
   exit 1
 }
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
-exec "$python" -c 'import sys; from myxtts.cli.main import main; sys.exit(main(["fix", *sys.argv[1:]]))' "$@"
+exec "$python" -c 'import sys; from myxtts.cli.main import main; sys.exit(main(["fix", *sys.argv[1:]], "quick_fix_gpu_utilization.sh"))' "$@"

@@ -116,7 +116,8 @@ def test_no_tensorflow(tmp_path, small_corpus):
 
 def test_ctrl_c_in_training_keeps_a_checkpoint(tmp_path, small_corpus):
     (tmp_path / "c.yaml").write_text(
-        "model: {width: 16, encoder_blocks: 1, decoder_blocks: 1}\ndata: {enable_xla: false, max_buckets: 1, model_start_delay: 0.0}\n"
+        "model: {width: 16, encoder_blocks: 1, decoder_blocks: 1}\n"
+        "data: {enable_xla: false, max_buckets: 1, model_start_delay: 0.0}\n"
         "training: {report_interval: 5}\n"
     )
     run = subprocess.Popen(

@@ -8,4 +8,4 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from myxtts.cli.main import main
 
 if __name__ == "__main__":
-    sys.exit(main(["configure", *sys.argv[1:]]))
+    sys.exit(main(["configure", *sys.argv[1:]], Path(__file__).name))

@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from myxtts.telemetry.session import Step
     from myxtts.training.progress import Report
 
-PHASES = {"text": "reading text", "audio": "computing mels", "compile": "compiling shapes"}
+PHASES = {
+    "speech": "speaking",
+    "text": "reading text",
+    "audio": "computing mels",
+    "compile": "compiling shapes",
+    "listening": "listening",
+}
 
 
 class PlainDisplay:
     """Lines on standard output, as redirected logs want them."""
+
+    def __init__(self) -> None:
+        self._ended: tuple[str, int] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -33,7 +42,8 @@ class PlainDisplay:
 
     def preparing(self, phase: str, done: int, total: int) -> None:
         """Only the end of a phase is worth a line."""
-        if done == total:
+        if done == total and self._ended != (phase, total):
+            self._ended = (phase, total)
             print(f"{PHASES.get(phase, phase)}: {done} of {total}", flush=True)
 
     def stepped(self, step: Step, total_steps: int) -> None:

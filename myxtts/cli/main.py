@@ -50,23 +50,30 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,
-    version: Annotated[  # noqa: ARG001 — its callback does the work
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
     """Options before the command's name."""
-    if debug:
-        os.environ["MYXTTS_DEBUG"] = "1"
 
 
 def main(arguments: Sequence[str] | None = None, program: str | None = None) -> int:
-    """Run one command; returns the exit code. `program` names the thin file in front, if any."""
+    """Run one command; returns the exit code.
+
+    `program` is the name of the thin file in front, if any: it is then the command's own name.
+    """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if "--debug" in arguments:  # allowed anywhere, as users type it at the end
-        arguments = ["--debug", *(word for word in arguments if word != "--debug")]
+        arguments = [word for word in arguments if word != "--debug"]
+        os.environ["MYXTTS_DEBUG"] = "1"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        outcome = app(arguments, prog_name=program, standalone_mode=False)
+        if program is None:
+            outcome = app(arguments, standalone_mode=False)
+        else:
+            name, *words = arguments
+            commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+            outcome = commands[name](words, prog_name=program, standalone_mode=False)
         return outcome if isinstance(outcome, int) else 0
     except typer.Exit as ending:
         return int(ending.exit_code)

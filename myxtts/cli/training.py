@@ -75,13 +75,15 @@ def train(
     output: Annotated[str | None, option("Folder of the run (runs/latest).")] = None,
     cache_dir: Annotated[str | None, option("Folder of prepared text and features.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint.")
+        bool, typer.Option("--resume", help="Go on with the run in --output, as it was told.")
     ] = False,
 ) -> None:
     """Train a model.
 
     Example: python train_main.py --train-data LJSpeech-1.1 --data-gpu 0 --model-gpu 1
     """
+    if resume and config is None:
+        config = Path(output or "runs/latest") / "config.yaml"
     settings = load_settings(config).replaced(
         {
             "data.train_data": train_data,

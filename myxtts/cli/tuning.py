@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,7 +128,7 @@ def fix(
     recommended = combined_settings(found.findings)
     changes = change_file.diff(file, recommended)
     backup = change_file.apply(file, recommended) if apply and changes else None
-    command = training_command(settings, file)
+    command = training_command(settings, file, train_data)
     left = [one for one in found.findings if backup is None or not one.change.settings]
     if json:
         print_json(
@@ -166,10 +167,12 @@ def fix(
     raise typer.Exit(exit_code(left))
 
 
-def training_command(settings: Config, file: Path) -> str:
-    """What to type to train with this file."""
-    corpus = "" if settings.data.train_data else " --train-data FOLDER"
-    return f"python train_main.py --config {file}{corpus}"
+def training_command(settings: Config, file: Path, train_data: str | None) -> str:
+    """What to type to train with this file; a corpus that it does not name is named by a flag."""
+    if train_data is None and settings.data.train_data is None:
+        train_data = "FOLDER"
+    corpus = "" if train_data is None else f" --train-data {shlex.quote(train_data)}"
+    return f"python train_main.py --config {shlex.quote(str(file))}{corpus}"
 
 
 def _file(config: Path | None) -> Path:

@@ -110,6 +110,6 @@ def _unknown(code: str) -> UsageError:
     return UsageError(
         "there is no such language",
         received=code,
-        remedy=(f"{nearest} ({LANGUAGES[nearest].name})" if nearest else "one of")
-        + f"; known: {' '.join(LANGUAGES)}",
+        remedy=(f"{nearest} ({LANGUAGES[nearest].name}); " if nearest else "")
+        + f"known: {' '.join(LANGUAGES)}",
     )

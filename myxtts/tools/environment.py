@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
 
+from myxtts.devices import require_tensorflow
 from myxtts.telemetry.gpu import GpuInfo, open_nvml, peer_to_peer, topology
 from myxtts.telemetry.run_log import machine
 from myxtts.tools.findings import Change, Finding
@@ -105,9 +106,7 @@ def tensorflow_gpus() -> int | None:
     """GPUs that TensorFlow sees; None when it is not installed. Imports TensorFlow."""
     if _tensorflow_version() is None:
         return None
-    import tensorflow as tf
-
-    return len(tf.config.list_physical_devices("GPU"))
+    return len(require_tensorflow().config.list_physical_devices("GPU"))
 
 
 def _tensorflow_version() -> str | None:

@@ -125,7 +125,12 @@ class Trainer:
             network.restore(optimizer.variables, found.arrays["optimizer"], found, "optimiser")
             self.step_number = found.step
             self.mel_mean, self.mel_std = found.mel_statistics
-            self.display.say(f"going on from step {found.step} ({found.path})")
+            self.display.say(
+                f"going on from step {found.step} of {self.total_steps} ({found.path})"
+                if found.step < self.total_steps
+                else f"the run is already at its last step, {found.step}: raise --max-steps or "
+                "--epochs to go on"
+            )
         preprocess = Preprocessor(self.plan.data_device, self.mel_mean, self.mel_std, config.model)
         self.path = BatchPath(self.data, config.data, preprocess, device)
         with self._ledger.account("compiling"):
@@ -332,12 +337,16 @@ class Trainer:
             if data.use_tf_native_loading
             else "Python, clip by clip (use_tf_native_loading: false)"
         )
+        count = len(self.data.buckets)
+        shapes = f"{count} static shape{'s' if count > 1 else ''}"
+        if not data.pad_to_fixed_length:
+            shapes = "shapes that change with every batch (pad_to_fixed_length: false)"
         overlap = (
             f"prepared ahead in threads, {self.pipeline_depth} batches deep"
             if self.enable_async_pipeline
             else "one after the other (optimize_cpu_gpu_overlap: false)"
         )
-        return f"loading path: {source}; {overlap}; {len(self.data.buckets)} static shapes"
+        return f"loading path: {source}; {overlap}; {shapes}"
 
     @contextlib.contextmanager
     def _sampling_gpus(self) -> Iterator[None]:
