@@ -159,10 +159,14 @@ class Loader:
                 array.set_shape(shapes[name])
             return named
 
+        options = get_optimized_dataset_options(deterministic=True)
+        # Nothing here is tuned, and the tuner's thread sleeps for up to a minute while an iterator
+        # that is being closed waits for it.
+        options.autotune.enabled = False
         return (
             tf.data.Dataset.range(start, _FOREVER if stop is None else stop)
             .map(batch_of, num_parallel_calls=workers(self._data), deterministic=True)
-            .with_options(get_optimized_dataset_options(deterministic=True))
+            .with_options(options)
         )
 
     def close(self) -> None:
