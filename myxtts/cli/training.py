@@ -82,8 +82,9 @@ def train(
 
     Example: python train_main.py --train-data LJSpeech-1.1 --data-gpu 0 --model-gpu 1
     """
-    if resume and config is None:
-        config = Path(output or "runs/latest") / "config.yaml"
+    own = Path(output or "runs/latest") / "config.yaml"
+    if resume and config is None and own.is_file():
+        config = own
     settings = load_settings(config).replaced(
         {
             "data.train_data": train_data,
