@@ -173,6 +173,7 @@ def _tokenize(
         Tokenizer(data.text_units),
         cache,
         lambda done: report("text", done, len(clips)),
+        workers(data),
     )
 
 
