@@ -31,6 +31,7 @@ MUCH_TOO_LONG = 2
 FAR = 5.0
 """Robust z-score from which a rate of speech is an error rather than a manner of speaking."""
 
+_ENDS = 2  # tokens that mark beginning and end, and take no time
 _FEWEST_TO_COMPARE = 20
 _NARROWEST = 0.08  # of the median deviation of log rates: even one calm speaker varies this much
 _NORMAL = 0.6745  # makes a median deviation comparable to a standard deviation
@@ -134,7 +135,7 @@ def _fit(examined: Sequence[Examined]) -> Iterator[Problem]:
         if item.tokens > item.frames > 0:
             detail = f"{item.tokens} tokens in {item.frames} frames"
             yield _of(item, "transcript does not fit", "lost", detail)
-        elif item.tokens and item.frames and item.clip.text and item.recording.loudest >= SILENT:
+        elif item.tokens > _ENDS and item.frames and item.recording.loudest >= SILENT:
             by_language[item.language].append(item)
     for items in by_language.values():
         if len(items) >= _FEWEST_TO_COMPARE:
@@ -142,7 +143,7 @@ def _fit(examined: Sequence[Examined]) -> Iterator[Problem]:
 
 
 def _outliers(items: Sequence[Examined]) -> Iterator[Problem]:
-    rates = np.array([item.tokens / item.seconds for item in items])
+    rates = np.array([(item.tokens - _ENDS) / item.seconds for item in items])
     logs = np.log(rates)
     middle = np.median(logs)
     spread = max(float(np.median(np.abs(logs - middle))), _NARROWEST) / _NORMAL

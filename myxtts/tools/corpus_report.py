@@ -42,7 +42,8 @@ def lines(check: CorpusCheck, most_problems: int | None = None) -> Iterator[str]
 def headline(check: CorpusCheck) -> str:
     """How much there is."""
     lost = f", {check.lost} of them lost" if check.lost else ""
-    return f"{check.clips:,} clips{lost}, {check.hours:.2f} hours, {len(check.speakers):,} speakers"
+    voices = f"{len(check.speakers):,} speaker{'' if len(check.speakers) == 1 else 's'}"
+    return f"{check.clips:,} clips{lost}, {check.hours:.2f} hours, {voices}"
 
 
 def document(check: CorpusCheck) -> dict[str, Any]:

@@ -119,6 +119,7 @@ def _write(image: np.ndarray, label: Label) -> None:
     for number, letter in enumerate(label.text.upper()):
         rows = np.array([int(row) for row in _GLYPHS.get(letter, "00000")])
         dots = (rows[:, None] & np.array([4, 2, 1])) > 0
-        mask = dots.repeat(_DOT, 0).repeat(_DOT, 1)
-        x = left + number * _ADVANCE
-        image[top : top + 5 * _DOT, x : x + 3 * _DOT][mask] = _COLOURS["text"]
+        y, x = np.nonzero(dots.repeat(_DOT, 0).repeat(_DOT, 1))
+        y, x = y + top, x + left + number * _ADVANCE
+        seen = (y >= 0) & (y < len(image)) & (x >= 0) & (x < image.shape[1])
+        image[y[seen], x[seen]] = _COLOURS["text"]
