@@ -20,7 +20,7 @@ import numpy as np
 from myxtts.audio.mel import MelSettings
 from myxtts.config import DataConfig
 from myxtts.data import cache_admin, feature_store, text_cache
-from myxtts.data.corpora import read_corpus
+from myxtts.data.corpora import list_corpus
 from myxtts.data.corpora.clip import Clip
 from myxtts.data.feature_store import FeatureStore, Shard
 from myxtts.data.feature_writer import Source, build
@@ -110,7 +110,14 @@ def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) ->
         if progress is not None:
             progress(phase, done, total)
 
-    clips, skipped = _without_duplicates(read_corpus(folder))
+    listing = list_corpus(folder)
+    if not listing.clips:
+        raise listing.refused[0].error(folder)
+    clips, skipped = _without_duplicates(listing.clips)
+    skipped += [
+        Skipped(f"line {line.line}", line.source, f"{line.rule} ({line.received})")
+        for line in listing.refused
+    ]
     _check_languages(clips)
     cache = cache_folder(folder, data)
     settings = mel_settings(data)

@@ -47,7 +47,7 @@ def measure(path: Path, sample_rate: int) -> Recording:
         samples=len(samples),
         loudest=_loudest(samples, sample_rate),
         clipped=_clipped(samples),
-        digest=hashlib.blake2b(samples.data, digest_size=16).digest(),
+        digest=hashlib.sha256(samples.data).digest(),
     )
 
 

@@ -22,10 +22,16 @@ _FORMS = (
 def list_corpus(folder: Path) -> Listing:
     """Every clip of a corpus folder, in the order of its files, and every line that gives none."""
     folder = Path(folder)
-    for reader in _READERS:
-        if reader.recognises(folder):
-            return reader.read(folder)
-    raise _no_corpus(folder)
+    reader = next((reader for reader in _READERS if reader.recognises(folder)), None)
+    if reader is None:
+        raise _no_corpus(folder)
+    listing = reader.read(folder)
+    if not listing.clips and not listing.refused:
+        raise UserError(
+            f"{folder} lists no clip",
+            remedy=f"one clip a line ({metadata_csv.FORMS}), or myxtts demo-corpus {folder}",
+        )
+    return listing
 
 
 def read_corpus(folder: Path) -> list[Clip]:
@@ -33,11 +39,6 @@ def read_corpus(folder: Path) -> list[Clip]:
     listing = list_corpus(folder)
     if listing.refused:
         raise listing.refused[0].error(folder)
-    if not listing.clips:
-        raise UserError(
-            f"{folder} lists no clip",
-            remedy=f"one clip a line ({metadata_csv.FORMS}), or myxtts demo-corpus {folder}",
-        )
     return listing.clips
 
 
