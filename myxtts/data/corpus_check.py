@@ -99,19 +99,19 @@ def check(
         speakers=_shares(heard, lambda item: item.clip.speaker),
         languages=_shares(heard, lambda item: item.language or str(item.clip.language)),
         beyond_largest_shape=len(beyond(*lengths, data)),
-        tokens=histogram([item.tokens for item in heard]),
+        tokens=histogram([item.tokens for item in heard], narrowest=1),
         seconds=histogram([item.seconds for item in heard]),
         unknown_characters=dict(unknown.most_common()),
         problems=tuple(found),
     )
 
 
-def histogram(values: Sequence[float]) -> Histogram:
+def histogram(values: Sequence[float], narrowest: float = 0.1) -> Histogram:
     """At most 20 bars of a round width; a few extreme values do not make the others invisible."""
     if not values:
         return Histogram((), ())
     low, high = np.percentile(values, [0, 99.5])
-    width = _round_width(float(high - low) / _MOST_BARS)
+    width = _round_width(max(float(high - low) / _MOST_BARS, narrowest))
     start = float(np.floor(low / width) * width)
     bars = min(_MOST_BARS, int((high - start) // width) + 1)
     edges = [round(start + bar * width, 6) for bar in range(bars + 1)]
@@ -122,7 +122,7 @@ def histogram(values: Sequence[float]) -> Histogram:
 
 def _round_width(least: float) -> float:
     """1, 2 or 5 times a power of ten, at least `least`."""
-    power = 10.0 ** np.floor(np.log10(max(least, 1e-2)))
+    power = 10.0 ** np.floor(np.log10(least))
     return float(next(step * power for step in (*_STEPS, 10) if step * power >= least))
 
 

@@ -162,3 +162,7 @@ def test_one_extreme_value_does_not_hide_the_others() -> None:
     bars = histogram([3.0 + (n % 50) / 10 for n in range(1000)] + [600.0])
     assert len(bars.counts) >= 10
     assert bars.edges[-1] == 600.0
+
+
+def test_whole_numbers_have_whole_bars() -> None:
+    assert histogram([65, 66, 66, 68], narrowest=1).edges == (65.0, 66.0, 67.0, 68.0)
