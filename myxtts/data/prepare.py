@@ -20,9 +20,10 @@ import numpy as np
 from myxtts.audio.mel import MelSettings
 from myxtts.config import DataConfig
 from myxtts.data import cache_admin, feature_store, text_cache
+from myxtts.data.corpora import list_corpus
+from myxtts.data.corpora.clip import Clip
 from myxtts.data.feature_store import FeatureStore, Shard
 from myxtts.data.feature_writer import Source, build
-from myxtts.data.ljspeech import METADATA, Clip, read_corpus
 from myxtts.data.text_cache import TokenizedTexts
 from myxtts.errors import UserError
 from myxtts.text.languages import language_id
@@ -109,8 +110,15 @@ def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) ->
         if progress is not None:
             progress(phase, done, total)
 
-    clips, skipped = _without_duplicates(read_corpus(folder))
-    _check_languages(folder, clips)
+    listing = list_corpus(folder)
+    if not listing.clips:
+        raise listing.refused[0].error(folder)
+    clips, skipped = _without_duplicates(listing.clips)
+    skipped += [
+        Skipped(f"line {line.line}", line.source, f"{line.rule} ({line.received})")
+        for line in listing.refused
+    ]
+    _check_languages(clips)
     cache = cache_folder(folder, data)
     settings = mel_settings(data)
     cache_admin.mark(cache, folder)
@@ -123,7 +131,7 @@ def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) ->
         raise UserError(
             f"None of the {len(clips)} clips of {folder} can be used",
             received=f"{first.clip}: {first.reason} ({first.path})",
-            remedy="check that the audio lies beside metadata.csv, in wavs/",
+            remedy=f"see what is wrong: myxtts corpus check {folder}",
         )
     if prepared.skipped:
         named = "; ".join(f"{item.clip}: {item.reason}" for item in prepared.skipped[:5])
@@ -148,14 +156,14 @@ def _without_duplicates(clips: Sequence[Clip]) -> tuple[list[Clip], list[Skipped
     return list(first.values()), skipped
 
 
-def _check_languages(folder: Path, clips: Sequence[Clip]) -> None:
-    lines = {clip.language: clip.line for clip in reversed(clips) if clip.language}
-    for code, line in lines.items():
+def _check_languages(clips: Sequence[Clip]) -> None:
+    first = {clip.language: clip for clip in reversed(clips) if clip.language}
+    for code, clip in first.items():
         try:
             language_id(code)
         except UserError as error:
             raise UserError(
-                f"{folder / METADATA}, line {line}: {error.rule}",
+                f"{clip.source}, line {clip.line}: {error.rule}",
                 received=code,
                 remedy=error.remedy,
             ) from None
@@ -172,6 +180,7 @@ def _tokenize(
         Tokenizer(data.text_units),
         cache,
         lambda done: report("text", done, len(clips)),
+        workers(data),
     )
 
 

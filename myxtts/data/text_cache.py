@@ -5,7 +5,8 @@ says where each array lies. An entry's key is a hash of the transcript and of ho
 found, so a changed transcript is one new entry; the file name carries the tokenizer's
 fingerprint, so a changed setting is another cache. Equal transcripts are one entry.
 
-One thread: espeak-ng keeps global state, so threads give wrong phonemes or wait for its lock.
+Never threads: espeak-ng keeps global state, so they give wrong phonemes or wait for its lock. A few
+thousand new transcripts are worth processes (`text_processes`); fewer are read in this one.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from myxtts.data.checked_file import Damaged, quarantine, read_json, write_json
+from myxtts.data.text_processes import Text, encode_in_processes
 from myxtts.files import write_atomically
 from myxtts.text.languages import detect, language_id
-from myxtts.text.tokenizer import Tokenizer
+from myxtts.text.tokenizer import Encoded, Tokenizer
 
 FORMAT = 1
 _KEY_BYTES = 16
 _SAVED_EVERY = 10_000  # new entries; a killed run loses at most these
+_WORTH_PROCESSES = 4_000  # new transcripts; the processes take about a second to start
 _DTYPES = {"keys": "|u1", "offsets": "<i8", "tokens": "<i2", "language": "<i2"}
 
 
@@ -61,10 +64,12 @@ def tokenize(
     tokenizer: Tokenizer,
     folder: Path,
     advanced: Callable[[int], None],
+    processes: int = 1,
 ) -> TokenizedTexts:
     """Token ids of `texts`, from the cache in `folder` or computed and added to it.
 
     A language of None is detected among `candidates`. `advanced` hears how many texts are done.
+    With more than one of `processes`, many new texts are shared out.
     """
     path = folder / f"text-{tokenizer.fingerprint[:16]}.json"
     ways = [language or "detect:" + ",".join(candidates) for language in languages]
@@ -75,9 +80,11 @@ def tokenize(
     }  # equal texts collapse here
     done = len(texts) - len(missing)
     advanced(done)
-    for number, (key, row) in enumerate(missing.items(), start=1):
-        language = languages[row] or detect(texts[row], candidates)
-        encoded = tokenizer.encode(texts[row], language)
+    wanted = [
+        (texts[row], languages[row] or detect(texts[row], candidates)) for row in missing.values()
+    ]
+    computed = zip(missing, wanted, _encode(wanted, tokenizer, processes), strict=True)
+    for number, (key, (_, language), encoded) in enumerate(computed, start=1):
         position = len(entries.tokens)
         entries.positions[key] = position
         entries.tokens.append(np.asarray(encoded.ids, np.int16))
@@ -91,6 +98,13 @@ def tokenize(
     if missing:
         _save(path, entries, list(dict.fromkeys(keys)))
     return _collect(entries, np.array([entries.positions[key] for key in keys], np.int64))
+
+
+def _encode(wanted: Sequence[Text], tokenizer: Tokenizer, processes: int) -> Iterator[Encoded]:
+    if processes > 1 and len(wanted) >= _WORTH_PROCESSES:
+        yield from encode_in_processes(wanted, tokenizer, processes)
+    else:
+        yield from (tokenizer.encode(text, language) for text, language in wanted)
 
 
 def _key(text: str, way: str) -> bytes:

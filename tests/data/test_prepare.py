@@ -318,3 +318,20 @@ def test_real_clips_all_arrive(tmp_path: Path) -> None:
     assert len(corpus) == 24
     assert not corpus.skipped
     assert (corpus.frames > 800).sum() == 3
+
+
+def test_a_bad_line_of_the_metadata_costs_only_itself(
+    make_corpus: MakeCorpus, data: DataConfig
+) -> None:
+    folder = make_corpus(clips=4)
+    with (folder / "metadata.csv").open("ab") as stream:
+        stream.write(b"../out|outside|s0|en\nc\xe9|latin|s0|en\n")
+    corpus = prepare(folder, data)
+    assert len(corpus) == 4
+    assert [(one.clip, one.path.name) for one in corpus.skipped] == [
+        ("line 6", "metadata.csv"),
+        ("line 7", "metadata.csv"),
+    ]
+    (folder / "metadata.csv").write_text("../out|outside\n")
+    with pytest.raises(UserError, match="line 1: its files must lie inside"):
+        prepare(folder, data)
