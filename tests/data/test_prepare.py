@@ -13,9 +13,10 @@ import pytest
 from myxtts.audio.decode import decode, write_wav
 from myxtts.audio.mel import log_mel
 from myxtts.config import DataConfig
-from myxtts.data import feature_writer
+from myxtts.data import feature_writer, recipe
 from myxtts.data.ljspeech import LJSpeechDataset
-from myxtts.data.prepare import PreparedCorpus, cache_folder, mel_settings, prepare
+from myxtts.data.prepare import PreparedCorpus, cache_folder, prepare
+from myxtts.data.recipe import Recipe
 from myxtts.errors import UserError
 from myxtts.text.tokenizer import Tokenizer
 
@@ -32,7 +33,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.stem)
         return original(path, sample_rate)
 
-    monkeypatch.setattr(feature_writer, "decode", counting)
+    monkeypatch.setattr(recipe, "decode", counting)
     return names
 
 
@@ -58,7 +59,7 @@ def test_everything_training_reads(make_corpus: MakeCorpus, data: DataConfig) ->
     assert corpus.speaker.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 0]
     assert corpus.language.tolist() == [0] * 9
     for row in range(9):
-        mel = log_mel(decode(corpus.audio[row], 22050), mel_settings(data))
+        mel = log_mel(decode(corpus.audio[row], 22050), Recipe.of(data).mel)
         assert len(mel) == corpus.frames[row]
         np.testing.assert_array_equal(corpus.store.mel(row), mel.astype(np.float16))
         ids = Tokenizer("characters").encode(corpus.texts[row], "en").ids
@@ -281,7 +282,7 @@ PREPARE = """
 import sys
 from pathlib import Path
 from myxtts.config import DataConfig
-from myxtts.data import feature_writer
+from myxtts.data import feature_writer, recipe
 from myxtts.data.prepare import prepare
 feature_writer.SHARD_CLIPS = 3
 prepare(Path(sys.argv[1]), DataConfig(text_units="characters", cache_dir=sys.argv[2]))
