@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from myxtts import devices
 from myxtts.errors import UsageError, UserError
 from myxtts.telemetry import session
 from myxtts.training import checkpoint
 from myxtts.training.run import train
+from myxtts.training.trainer import Trainer
 
 
 def losses(config, **settings) -> list[float]:
@@ -21,6 +23,34 @@ def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
     assert losses(tiny_run()) == alone
     for depth in (1, 3):
         assert losses(tiny_run({"data.pipeline_depth": depth}, dual=True)) == alone
+
+
+def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
+    live = {
+        "data.features": "live",
+        "data.augment_gain_db": 3.0,
+        "data.augment_noise_snr_db": 20.0,
+        "data.augment_time_mask": 20,
+        "data.augment_frequency_mask": 8,
+    }
+    alone = losses(tiny_run(live | {"data.optimize_cpu_gpu_overlap": False}, steps=8))
+    assert len(alone) == 8 and len(set(alone)) == 8
+    assert losses(tiny_run(live, steps=8)) == alone
+    assert losses(tiny_run(live, steps=8, dual=True)) == alone
+
+
+def test_validation_is_not_augmented(tiny_run, small_corpus):
+    """With weights from the same seed, two settings of augmentation validate alike."""
+    measured = []
+    for gain in (0.0, 20.0):
+        live = {
+            "data.features": "live",
+            "data.augment_gain_db": gain,
+            "data.val_data": str(small_corpus),
+        }
+        config = tiny_run(live)
+        measured.append(Trainer(config, devices.place(config.data)).validate())
+    assert measured[0] == measured[1]
 
 
 def test_every_second_is_accounted_for_and_nothing_compiles_after_warm_up(tiny_run):
