@@ -8,7 +8,8 @@ import pytest
 from myxtts import devices
 from myxtts.errors import UsageError, UserError
 from myxtts.telemetry import session
-from myxtts.training import checkpoint
+from myxtts.training import checkpoint, trainer
+from myxtts.training.feeder import Feeder
 from myxtts.training.run import train
 from myxtts.training.trainer import Trainer
 
@@ -33,10 +34,15 @@ def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
         "data.augment_time_mask": 20,
         "data.augment_frequency_mask": 8,
     }
-    alone = losses(tiny_run(live | {"data.optimize_cpu_gpu_overlap": False}, steps=8))
-    assert len(alone) == 8 and len(set(alone)) == 8
-    assert losses(tiny_run(live, steps=8)) == alone
-    assert losses(tiny_run(live, steps=8, dual=True)) == alone
+    alone = session.load(train(tiny_run(live | {"data.optimize_cpu_gpu_overlap": False}, steps=8)))
+    overlapping = session.load(train(tiny_run(live, steps=8)))
+    expected = [step.loss for step in alone.steps]
+    assert len(expected) == 8 and len(set(expected)) == 8
+    assert [step.loss for step in overlapping.steps] == expected
+    assert losses(tiny_run(live, steps=8, dual=True)) == expected
+    # One after the other, nothing ever waits ready; with threads of its own, something does.
+    assert not any(sum(step.rings.values()) for step in alone.steps)
+    assert any(sum(step.rings.values()) for step in overlapping.steps)
 
 
 def test_validation_is_not_augmented(tiny_run, small_corpus):
@@ -144,6 +150,29 @@ def test_ways_of_uploading_change_the_rings_and_not_the_numbers(tiny_run, overri
         {"uploaded"} if "data.enhanced_gpu_prefetch" in overrides else set()
     )
     assert set(other.steps[0].rings) == expected
+
+
+def test_the_feeder_is_told_how_much_and_how_long(tiny_run, monkeypatch):
+    told = {}
+
+    class Recording(Feeder):
+        def __init__(self, steps, lanes, *, synchronous, in_flight):
+            told.update(synchronous=synchronous, in_flight=in_flight)
+            super().__init__(steps, lanes, synchronous=synchronous, in_flight=in_flight)
+
+        def wait_until_warm(self, seconds):
+            told["delay"] = seconds
+            return super().wait_until_warm(seconds)
+
+    monkeypatch.setattr(trainer, "Feeder", Recording)
+    settings = {
+        "data.pipeline_buffer_size": 2,
+        "data.prefetch_buffer_size": 8,
+        "data.model_start_delay": 0.25,
+    }
+    run = session.load(train(tiny_run(settings, steps=6)))
+    assert told == {"synchronous": False, "in_flight": 2, "delay": 0.25}
+    assert max(sum(step.rings.values()) for step in run.steps) <= 2
 
 
 def test_xla_is_measured_and_pinned(tiny_run):
