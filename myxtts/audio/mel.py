@@ -94,10 +94,18 @@ def analysis_window(n_fft: int) -> np.ndarray:
     return window
 
 
-def stft(padded: np.ndarray, settings: MelSettings) -> np.ndarray:
+def stft(signal: np.ndarray, settings: MelSettings) -> np.ndarray:
     """Spectra of an already padded signal, complex64 [frames, n_fft // 2 + 1]."""
-    frames = np.lib.stride_tricks.sliding_window_view(padded, settings.n_fft)[:: settings.hop]
+    frames = np.lib.stride_tricks.sliding_window_view(signal, settings.n_fft)[:: settings.hop]
     return scipy.fft.rfft(frames * analysis_window(settings.n_fft), axis=1)
+
+
+def padded(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
+    """The signal continued at both ends, so that the first and last frames have whole windows."""
+    padding = (settings.n_fft - settings.hop) // 2
+    # A reflection needs one sample more than it copies; a shorter clip is continued by silence.
+    reflects = len(samples) > padding
+    return np.pad(samples, padding, mode="reflect" if reflects else "constant")
 
 
 def log_mel(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
@@ -107,11 +115,12 @@ def log_mel(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
         raise ValueError(f"log_mel expects one mono signal [samples], received {signal.shape}")
     if len(signal) < settings.hop:
         return np.zeros((0, settings.n_mels), np.float32)
-    padding = (settings.n_fft - settings.hop) // 2
-    # A reflection needs one sample more than it copies; a shorter clip is continued by silence.
-    reflects = len(signal) > padding
-    padded = np.pad(signal, padding, mode="reflect" if reflects else "constant")
-    magnitudes = np.abs(stft(padded, settings))[: len(signal) // settings.hop]
+    return log_mel_of_padded(padded(signal, settings), settings)
+
+
+def log_mel_of_padded(signal: np.ndarray, settings: MelSettings) -> np.ndarray:
+    """The same from a signal that `padded` continued already, float32 [frames, n_mels]."""
+    magnitudes = np.abs(stft(signal, settings))
     mel = np.empty((len(magnitudes), settings.n_mels), np.float32)
     for filters, bins, weights in _bands(settings):
         mel[:, filters] = magnitudes[:, bins] @ weights

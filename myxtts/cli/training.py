@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -189,6 +190,8 @@ def prepare(
         "clips": len(prepared.clip_ids),
         "hours": round(hours, 3),
         "speakers": len(prepared.speakers),
+        "computed": asdict(prepared.computed),
+        "long_clips": [asdict(clip) for clip in prepared.long_clips],
         "skipped": [{"clip": clip.clip, "reason": clip.reason} for clip in prepared.skipped],
         "unknown_characters": prepared.unknown_characters,
         "cache": str(cache_folder(folder, settings.data)),
@@ -200,6 +203,12 @@ def prepare(
             f"{facts['clips']} clips, {hours:.2f} hours, {facts['speakers']} speakers, "
             f"{len(prepared.skipped)} left out; cache: {facts['cache']}"
         )
+        typer.echo(
+            f"computed now: {prepared.computed.texts} texts, {prepared.computed.clips} clips; "
+            "the rest was there"
+        )
+        for long_clip in prepared.long_clips:
+            typer.echo(f"  long clip: {long_clip}")
         for clip in prepared.skipped:
             typer.echo(f"  left out: {clip.clip}: {clip.reason}")
     if prepared.skipped:

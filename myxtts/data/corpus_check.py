@@ -19,7 +19,8 @@ from myxtts.data.buckets import beyond
 from myxtts.data.corpora import list_corpus
 from myxtts.data.corpora.clip import Clip
 from myxtts.data.corpus_rules import Examined, Problem, problems
-from myxtts.data.prepare import mel_settings, workers
+from myxtts.data.prepare import workers
+from myxtts.data.recipe import Recipe
 from myxtts.data.recording import Recording, measure
 from myxtts.text.languages import LANGUAGES, detect
 from myxtts.text.tokenizer import Tokenizer
@@ -137,7 +138,7 @@ def _shares(examined: Sequence[Examined], name: Callable[[Examined], str]) -> tu
 def _examine(clips: Sequence[Clip], data: DataConfig) -> Iterator[Examined]:
     """Audio in threads, text in this one: espeak-ng has one global state."""
     tokenizer = Tokenizer(data.text_units)
-    hop = mel_settings(data).hop
+    hop = Recipe.of(data).mel.hop
     for clip, recording in zip(clips, _recordings(clips, data), strict=True):
         language = clip.language or _language(clip.text, data)
         known = language in LANGUAGES

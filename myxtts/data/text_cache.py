@@ -15,7 +15,7 @@ import hashlib
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +45,22 @@ class TokenizedTexts:
     """int32 [n], language ids."""
     unknown: Counter[str]
     """Characters that the vocabulary lacks, over all n transcripts."""
+    computed: int = 0
+    """Different transcripts that were not in the cache."""
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 [n], tokens of each transcript."""
+        return np.diff(self.offsets)
+
+    def select(self, rows: np.ndarray) -> TokenizedTexts:
+        """The transcripts of these rows, in this order; what is unknown stays that of all."""
+        lengths = self.lengths[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        flat = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return replace(
+            self, tokens=self.tokens[flat], offsets=offsets, language=self.language[rows]
+        )
 
 
 @dataclass
@@ -65,11 +81,14 @@ def tokenize(
     folder: Path,
     advanced: Callable[[int], None],
     processes: int = 1,
+    *,
+    forget: bool = True,
 ) -> TokenizedTexts:
     """Token ids of `texts`, from the cache in `folder` or computed and added to it.
 
     A language of None is detected among `candidates`. `advanced` hears how many texts are done.
     With more than one of `processes`, many new texts are shared out.
+    With `forget`, what is not among `texts` leaves the cache when something is added to it.
     """
     path = folder / f"text-{tokenizer.fingerprint[:16]}.json"
     ways = [language or "detect:" + ",".join(candidates) for language in languages]
@@ -96,8 +115,9 @@ def tokenize(
         if number % 100 == 0 or number == len(missing):
             advanced(done + number)
     if missing:
-        _save(path, entries, list(dict.fromkeys(keys)))
-    return _collect(entries, np.array([entries.positions[key] for key in keys], np.int64))
+        _save(path, entries, list(dict.fromkeys(keys) if forget else entries.positions))
+    rows = np.array([entries.positions[key] for key in keys], np.int64)
+    return replace(_collect(entries, rows), computed=len(missing))
 
 
 def _encode(wanted: Sequence[Text], tokenizer: Tokenizer, processes: int) -> Iterator[Encoded]:
