@@ -5,8 +5,8 @@ says where each array lies. An entry's key is a hash of the transcript and of ho
 found, so a changed transcript is one new entry; the file name carries the tokenizer's
 fingerprint, so a changed setting is another cache. Equal transcripts are one entry.
 
-Never threads: espeak-ng keeps global state, so they give wrong phonemes or wait for its lock. A few
-thousand new transcripts are worth processes (`text_processes`); fewer are read in this one.
+Never threads: espeak-ng keeps global state, so they give wrong phonemes or wait for its lock. Very
+many new transcripts are shared out to processes (`text_processes`); fewer are read in this one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from myxtts.text.tokenizer import Encoded, Tokenizer
 FORMAT = 1
 _KEY_BYTES = 16
 _SAVED_EVERY = 10_000  # new entries; a killed run loses at most these
-_WORTH_PROCESSES = 4_000  # new transcripts; the processes take about a second to start
+_WORTH_PROCESSES = 12_000  # new transcripts; with fewer, starting the processes eats the gain
 _DTYPES = {"keys": "|u1", "offsets": "<i8", "tokens": "<i2", "language": "<i2"}
 
 
