@@ -1,5 +1,8 @@
 """Log-mels of a batch computed from PCM on the data device, as `audio.mel` computes them.
 
+In single precision, which GPUs are fast in: the quietest bins differ from `audio.mel`'s by up to
+2e-3, less than the rounding of stored mels.
+
 Samples arrive already continued at both ends (see `data.recipe`), so a frame is four neighbouring
 hops, and nothing here depends on the length of a clip. Loading is `data.loader`'s business,
 changing the sound is `augmentation`'s.

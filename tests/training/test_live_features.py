@@ -14,7 +14,7 @@ from myxtts.data.recipe import Recipe
 from myxtts.training.live_features import LiveFeatures
 from myxtts.training.preprocess import Preprocessor
 
-TOLERANCE = 1e-3
+TOLERANCE = 2e-3  # single precision on the device, double in NumPy; see the module
 
 
 def signal(samples: int, seed: int = 0) -> np.ndarray:
