@@ -124,6 +124,8 @@ def test_ctrl_c_in_training_keeps_a_checkpoint(tmp_path, small_corpus):
         [sys.executable, "-m", "myxtts", *TRAIN, "--config", "c.yaml",
          "--train-data", small_corpus, "--output", "run"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path, env=ENVIRONMENT,
+        # A test run in the background ignores Ctrl-C, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert run.stdout is not None
     lines = []
