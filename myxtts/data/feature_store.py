@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from myxtts.audio.mel import MelSettings
+from myxtts.data.batch_memory import BatchMemory
 from myxtts.data.checked_file import Damaged, quarantine, read_json, write_json
 from myxtts.errors import UserError
 from myxtts.files import write_atomically
@@ -131,7 +132,9 @@ def map_shard(shard: Shard, n_mels: int) -> np.ndarray:
     """The frames of a shard, float16 [frames, n_mels], memory-mapped and read-only."""
     if shard.frames == 0:  # an empty file cannot be mapped
         return np.zeros((0, n_mels), STORED)
-    return np.memmap(shard.data, STORED, mode="r", shape=(shard.frames, n_mels))
+    mapped = np.memmap(shard.data, STORED, mode="r", shape=(shard.frames, n_mels))
+    # A plain view: slicing a np.memmap takes microseconds, a third of the time of a batch.
+    return mapped.view(np.ndarray)
 
 
 class FeatureStore:
@@ -153,6 +156,7 @@ class FeatureStore:
         )
         # One byte per clip, written by whichever thread checked it: a race checks twice, no harm.
         self._checked = np.zeros(len(clips), bool)
+        self._memory = BatchMemory()
         if in_memory:
             self._frames_of = [np.array(mapped) for mapped in self._frames_of]
 
@@ -174,6 +178,7 @@ class FeatureStore:
         chosen._shard_of = self._shard_of[positions]
         chosen._start = self._start[positions]
         chosen._checked = self._checked[positions]
+        chosen._memory = self._memory
         return chosen
 
     def mel(self, row: int) -> np.ndarray:
@@ -188,7 +193,7 @@ class FeatureStore:
 
         One copy per clip straight from the mapped file into the batch; the GIL is free meanwhile.
         """
-        batch = np.empty((len(rows), length, self.n_mels), STORED)
+        batch = self._memory.empty((len(rows), length, self.n_mels), STORED)
         for i, row in enumerate(rows):
             frames = self.mel(row)
             if starts is not None:
