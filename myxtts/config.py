@@ -57,6 +57,18 @@ class DataConfig(_Section):
     """true: batches come from the memory-mapped store by tf.data; false: per clip in Python."""
     features: Literal["cached", "live"] = "cached"
     """cached: mels from the store; live: mels computed from PCM on the data device."""
+    trim_silence: bool = False
+    """Cut silence off both ends of each clip when it is prepared; 50 ms of it stay."""
+    loudness: float | None = Field(None, ge=-60.0, le=0.0)
+    """Level of each prepared clip's speech in dB below full scale (-23 is usual); none: as is."""
+    augment_gain_db: float = Field(0.0, ge=0.0, le=40.0)
+    """Each clip and its reference are made louder or softer alike, by at most so many dB (live)."""
+    augment_noise_snr_db: float | None = Field(None, ge=-10.0, le=100.0)
+    """White noise on each reference clip, so many dB below it; none: no noise (live)."""
+    augment_time_mask: int = Field(0, ge=0, le=256)
+    """At most so many neighbouring frames of each reference are hidden (live)."""
+    augment_frequency_mask: int = Field(0, ge=0, le=256)
+    """At most so many neighbouring mel bins of each reference are hidden (live)."""
     cache_dataset: bool = False
     """Keep the whole feature store in memory."""
     max_text_length: int = Field(200, ge=8, le=4096)
@@ -64,7 +76,7 @@ class DataConfig(_Section):
     max_mel_frames: int = Field(800, ge=64, le=16384)
     """Frames of the largest shape (256 samples each)."""
     long_clips: Literal["extend", "split", "refuse"] = "extend"
-    """Clips beyond the largest shape: one larger bucket, cut at pauses, or an error."""
+    """Clips beyond the largest shape: one larger bucket, cut at sure pauses, or an error."""
     pad_to_fixed_length: bool = True
     """Static shapes; false pads each batch to its own longest clip and compiles for each."""
     static_shapes: Literal["buckets", "single"] = "buckets"
@@ -179,6 +191,7 @@ class Config(_Section):
     def _combinations(self) -> Config:
         _check_devices(self.data)
         _check_languages(self.data)
+        _check_augmentation(self.data)
         _check_built(self)
         return self
 
@@ -194,8 +207,6 @@ class Config(_Section):
 
 # Values that the tree knows but whose room is not built yet: key -> what is built today.
 BUILT_TODAY: dict[str, tuple[object, ...]] = {
-    "data.features": ("cached",),
-    "data.long_clips": ("extend", "refuse"),
     "model.size": ("tiny",),
     "training.gradient_accumulation": (1,),
     "training.ema_decay": (0.0,),
@@ -254,6 +265,24 @@ def _check_languages(data: DataConfig) -> None:
             "data.language must be one of data.languages, or auto",
             received=f"language: {data.language}, languages: {data.languages}",
             remedy=f"add {data.language} to data.languages",
+        )
+
+
+def _check_augmentation(data: DataConfig) -> None:
+    keys = [key for key in DataConfig.model_fields if key.startswith("augment_")]
+    asked = [key for key in keys if getattr(data, key) != DataConfig.model_fields[key].default]
+    if asked and data.features != "live":
+        raise UsageError(
+            "Augmentation changes the sound behind the mels, so it needs live features",
+            received=f"{asked[0]}: {getattr(data, asked[0])} with features: {data.features}",
+            remedy=f"data.features: live, or leave {', '.join(asked)} out",
+        )
+    if data.augment_frequency_mask >= data.n_mels:
+        raise UsageError(
+            "A frequency mask must leave some bins to hear",
+            received=f"augment_frequency_mask: {data.augment_frequency_mask}, "
+            f"n_mels: {data.n_mels}",
+            remedy=f"data.augment_frequency_mask: {data.n_mels // 4}",
         )
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from myxtts.audio.decode import AudioError, decode
+from myxtts.audio.decode import AudioError
 from myxtts.audio.griffin_lim import griffin_lim
-from myxtts.audio.mel import MelSettings, log_mel
+from myxtts.audio.mel import log_mel
 from myxtts.config import Config
+from myxtts.data.recipe import Recipe
 from myxtts.devices import require_tensorflow
 from myxtts.errors import UsageError, UserError
 from myxtts.text.languages import detect, language_id
@@ -46,7 +47,8 @@ class Speaker:
             zip(found.info["reference_languages"], found.arrays["references"], strict=True)
         )
         data = self.config.data
-        self.mel = MelSettings(sample_rate=data.sample_rate, n_mels=data.n_mels)
+        self._recipe = Recipe.of(data)
+        self.mel = self._recipe.mel
         self._model = network.build(
             self.config.model, self.tokenizer, data.n_mels, "float32", self.config.training.seed
         )
@@ -120,7 +122,7 @@ class Speaker:
             mels = self._references[language].astype(np.float32)
         else:
             try:
-                mels = log_mel(decode(path, self.mel.sample_rate), self.mel)
+                mels = log_mel(self._recipe.samples(path), self.mel)
             except (AudioError, OSError) as error:
                 raise UserError(
                     f"The reference clip {path} cannot be used: {error}",

@@ -51,6 +51,11 @@ def test_a_wrong_value_is_answered_with_what_is_right(tree, expected):
         ({"enable_memory_isolation": True}, "both must be named"),
         ({"data_gpu_memory": 4096}, "only with memory isolation"),
         ({"language": "de", "languages": ["en"]}, "add de to data.languages"),
+        ({"augment_gain_db": 6.0}, "needs live features"),
+        ({"augment_noise_snr_db": 20.0}, "needs live features"),
+        ({"augment_time_mask": 8}, "data.features: live, or leave augment_time_mask out"),
+        ({"augment_frequency_mask": 8}, "needs live features"),
+        ({"features": "live", "augment_frequency_mask": 80}, "leave some bins"),
     ],
 )
 def test_an_impossible_combination_says_what_to_type(data, expected):
@@ -60,8 +65,6 @@ def test_an_impossible_combination_says_what_to_type(data, expected):
 @pytest.mark.parametrize(
     "tree",
     [
-        {"data": {"features": "live"}},
-        {"data": {"long_clips": "split"}},
         {"model": {"size": "big"}},
         {"training": {"ema_decay": 0.99}},
         {"training": {"gradient_accumulation": 2}},

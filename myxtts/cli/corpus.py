@@ -1,4 +1,4 @@
-"""`myxtts demo-corpus` and `myxtts cache list | clear | verify`."""
+"""`myxtts corpus check`, `myxtts demo-corpus` and `myxtts cache list | clear | verify`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
-from myxtts.cli.configuration import Json
+from myxtts.cli.configuration import ConfigFile, Json
 from myxtts.cli.console import print_json, stderr
 from myxtts.errors import MUST_FIX
+
+LISTED = 20
+"""Problems of a kind on a terminal, unless all are asked for."""
 
 CacheFolder = Annotated[
     Path, typer.Argument(help="A corpus folder, or the folder given as --cache-dir.")
@@ -20,6 +23,10 @@ CacheFolder = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("demo-corpus")(demo_corpus)
+    family = typer.Typer(no_args_is_help=True, help="Look at a corpus before training on it.")
+    family.callback()(lambda: None)  # one command would otherwise stand for the whole family
+    family.command("check")(check)
+    app.add_typer(family, name="corpus")
     family = typer.Typer(no_args_is_help=True, help="Prepared text and features on the disk.")
     family.command("list")(list_caches)
     family.command("clear")(clear)
@@ -42,6 +49,44 @@ def demo_corpus(
     with display() as screen:
         demo_corpus.make(folder, clips=clips, seed=seed, progress=screen.preparing)
     stderr().print(f"{clips} clips in {folder}. Next: myxtts prepare {folder}", markup=False)
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(help="Folder of the corpus.")],
+    config: ConfigFile = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the lengths into this .svg or .png file.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="List every problem of every kind.")] = False,
+    json: Json = False,
+) -> None:
+    """Count clips, hours, speakers and languages, and name every problem by file and line.
+
+    Ends with 1 when a clip is lost or harmed. Writes nothing into the corpus.
+
+    Example: myxtts corpus check LJSpeech-1.1 --plot lengths.svg
+    """
+    from myxtts.cli.live import display
+    from myxtts.cli.training import load_settings
+    from myxtts.data.corpus_check import check as check_corpus
+    from myxtts.tools import corpus_report
+
+    data = load_settings(config).data
+    if plot is not None:
+        corpus_report.check_plot_name(plot)
+    if json:
+        found = check_corpus(folder, data)
+        print_json(corpus_report.document(found))
+    else:
+        with display() as screen:
+            found = check_corpus(folder, data, screen.preparing)
+        for line in corpus_report.lines(found, None if all_ else LISTED):
+            typer.echo(line)
+    if plot is not None:
+        corpus_report.write_plot(found, plot)
+        stderr().print(f"plot: {plot}", markup=False)
+    if not found.good:
+        raise typer.Exit(MUST_FIX)
 
 
 def list_caches(folder: CacheFolder, json: Json = False) -> None:

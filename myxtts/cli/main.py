@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None, program: str | None = None) -> 
             outcome = commands[name](words, prog_name=program, standalone_mode=False)
         return outcome if isinstance(outcome, int) else 0
     except typer.Exit as ending:
+        if ending.exit_code == INTERRUPTED:  # how newer versions of Typer end on Ctrl-C
+            print("Interrupted.", file=sys.stderr)
         return int(ending.exit_code)
     except ParserError as wrong:
         wrong.show()  # type: ignore[attr-defined]

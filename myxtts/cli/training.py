@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,8 +83,9 @@ def train(
 
     Example: python train_main.py --train-data LJSpeech-1.1 --data-gpu 0 --model-gpu 1
     """
-    if resume and config is None:
-        config = Path(output or "runs/latest") / "config.yaml"
+    own = Path(output or "runs/latest") / "config.yaml"
+    if resume and config is None and own.is_file():
+        config = own
     settings = load_settings(config).replaced(
         {
             "data.train_data": train_data,
@@ -188,6 +190,8 @@ def prepare(
         "clips": len(prepared.clip_ids),
         "hours": round(hours, 3),
         "speakers": len(prepared.speakers),
+        "computed": asdict(prepared.computed),
+        "long_clips": [asdict(clip) for clip in prepared.long_clips],
         "skipped": [{"clip": clip.clip, "reason": clip.reason} for clip in prepared.skipped],
         "unknown_characters": prepared.unknown_characters,
         "cache": str(cache_folder(folder, settings.data)),
@@ -199,6 +203,12 @@ def prepare(
             f"{facts['clips']} clips, {hours:.2f} hours, {facts['speakers']} speakers, "
             f"{len(prepared.skipped)} left out; cache: {facts['cache']}"
         )
+        typer.echo(
+            f"computed now: {prepared.computed.texts} texts, {prepared.computed.clips} clips; "
+            "the rest was there"
+        )
+        for long_clip in prepared.long_clips:
+            typer.echo(f"  long clip: {long_clip}")
         for clip in prepared.skipped:
             typer.echo(f"  left out: {clip.clip}: {clip.reason}")
     if prepared.skipped:

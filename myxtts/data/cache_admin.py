@@ -1,7 +1,7 @@
 """The cache folder of a corpus: its marker, and what `myxtts cache list|clear|verify` do.
 
 Only folders that carry our marker are touched, only files with names that our writers give, and a
-symbolic link is never followed. What the files mean is known to `text_cache` and `feature_store`.
+symbolic link is never followed. What the files mean is known to `text_cache` and `shards`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from myxtts.data import feature_store, text_cache
+from myxtts.data import text_cache
 from myxtts.data.checked_file import Damaged, read_json, write_json
 from myxtts.data.feature_store import FeatureStore
+from myxtts.data.shards import read_shard
 from myxtts.errors import UserError
 from myxtts.files import explained
 
@@ -25,10 +26,12 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".myxtts"
 MARKER = "cache.json"
-MELS = "mels"
+KINDS = ("mels", "pcm")
+"""Folders of feature stores, each with a folder for every recipe."""
 _LOCK = "lock"
+_SHARDS = "shard-*.json"
 _OWN_FILE = re.compile(r"\.?(shard-\d{5}|text-[0-9a-f]+|cache\.json|lock)[-.\w]*")
-_OWN_FOLDER = re.compile(r"mels|[0-9a-f]{16}")
+_OWN_FOLDER = re.compile(rf"{'|'.join(KINDS)}|[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class CacheEntry:
     """One cache of a corpus."""
 
     name: str
-    """`text …` or `mels …` with the fingerprint of the settings."""
+    """`text …`, `mels …` or `pcm …` with the fingerprint of the settings."""
     path: Path
     bytes: int
     clips: int
@@ -75,9 +78,8 @@ def caches(folder: Path) -> list[CacheEntry]:
     for root in _roots(Path(folder)):
         for path in sorted(root.glob("text-*.json")):
             entries.append(_text_entry(path))
-        for path in sorted((root / MELS).glob("*")):
-            if path.is_dir() and not path.is_symlink():
-                entries.append(_mel_entry(path))
+        for path in _stores(root):
+            entries.append(_store_entry(path))
     return entries
 
 
@@ -99,14 +101,20 @@ def verify(folder: Path) -> list[str]:
     for root in _roots(Path(folder)):
         for path in sorted(root.glob("text-*.json")):
             problems += _problem(path)
-        for path in sorted((root / MELS).glob("*/shard-*.json")):
+        for path in [path for store in _stores(root) for path in sorted(store.glob(_SHARDS))]:
             try:
-                shard = feature_store.read_shard(path)
+                shard = read_shard(path)
             except Damaged as damaged:
                 problems.append(str(damaged))
                 continue
-            problems += FeatureStore([shard], len(shard.total)).verify()
+            problems += FeatureStore([shard], shard.recipe).verify()
     return problems
+
+
+def _stores(root: Path) -> list[Path]:
+    """The folders of the feature stores in a cache folder."""
+    folders = [path for kind in KINDS for path in sorted((root / kind).glob("*"))]
+    return [path for path in folders if path.is_dir() and not path.is_symlink()]
 
 
 def _roots(folder: Path) -> list[Path]:
@@ -143,14 +151,15 @@ def _text_entry(path: Path) -> CacheEntry:
     return CacheEntry(path.stem.replace("-", " "), path, _bytes(files), clips, ok)
 
 
-def _mel_entry(folder: Path) -> CacheEntry:
+def _store_entry(folder: Path) -> CacheEntry:
     clips, ok = 0, True
-    for path in folder.glob("shard-*.json"):
+    for path in folder.glob(_SHARDS):
         try:
-            clips += sum(clip.frames > 0 for clip in feature_store.read_shard(path).clips)
+            clips += sum(clip.frames > 0 for clip in read_shard(path).clips)
         except Damaged:
             ok = False
-    return CacheEntry(f"mels {folder.name}", folder, _bytes(list(folder.iterdir())), clips, ok)
+    name = f"{folder.parent.name} {folder.name}"
+    return CacheEntry(name, folder, _bytes(list(folder.iterdir())), clips, ok)
 
 
 def _bytes(files: list[Path]) -> int:

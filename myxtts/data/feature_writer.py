@@ -18,16 +18,24 @@ from pathlib import Path
 
 import numpy as np
 
-from myxtts.audio.decode import AudioError, decode
-from myxtts.audio.mel import MelSettings, log_mel
-from myxtts.data import feature_store
+from myxtts.audio.decode import AudioError
 from myxtts.data.checked_file import Damaged, quarantine
-from myxtts.data.feature_store import SHARD_CLIPS, STORED, Shard, StoredClip, checksum
+from myxtts.data.recipe import Recipe
+from myxtts.data.shards import (
+    SHARD_CLIPS,
+    Content,
+    Moments,
+    Shard,
+    StoredClip,
+    checksum,
+    map_shard,
+    read_shard,
+    sidecar,
+    write_shard,
+)
 
 _SHARDS_IN_FLIGHT = 2  # one is computed while the one before it is written
 _NO_FILE = -1
-
-_Computed = Future[tuple[StoredClip, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,15 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Built:
+    """The shards of a store that is up to date."""
+
+    shards: list[Shard]
+    computed: int
+    """Clips whose audio was decoded; the others were there already."""
+
+
+@dataclass(frozen=True)
 class _Previous:
     """Where an earlier run stored a clip."""
 
@@ -47,13 +64,19 @@ class _Previous:
     start: int
 
 
+@dataclass(frozen=True)
+class _Result:
+    content: Content
+    computed: bool
+
+
 def build(
     folder: Path,
     sources: Sequence[Source],
-    settings: MelSettings,
+    recipe: Recipe,
     workers: int,
     advanced: Callable[[int], None],
-) -> list[Shard]:
+) -> Built:
     """Bring the shards in `folder` up to date; they hold `sources` in this order.
 
     `advanced` is called in this thread with the number of clips that are done.
@@ -62,9 +85,9 @@ def build(
     previous = _locate(existing.values())
     groups = [sources[i : i + SHARD_CLIPS] for i in range(0, len(sources), SHARD_CLIPS)]
     stats = [[_stat(source.audio) for source in group] for group in groups]
-    submitted: dict[int, list[_Computed]] = {}
+    submitted: dict[int, list[Future[_Result]]] = {}
     shards: list[Shard] = []
-    done = 0
+    done = computed = 0
     pool = ThreadPoolExecutor(workers, thread_name_prefix="features")
     try:
         for index, group in enumerate(groups):
@@ -72,15 +95,17 @@ def build(
                 kept = _unchanged(existing.get(near), groups[near], stats[near])
                 if not kept and near not in submitted:
                     submitted[near] = [
-                        pool.submit(_features, source, stat, previous.get(source.id), settings)
+                        pool.submit(_content, source, stat, previous.get(source.id), recipe)
                         for source, stat in zip(groups[near], stats[near], strict=True)
                     ]
             if index in submitted:
-                results = []
-                for number, computed in enumerate(submitted.pop(index), start=1):
-                    results.append(computed.result())
+                contents = []
+                for number, future in enumerate(submitted.pop(index), start=1):
+                    result = future.result()
+                    contents.append(result.content)
+                    computed += result.computed
                     advanced(done + number)
-                shards.append(feature_store.write_shard(folder, index, results, settings))
+                shards.append(write_shard(folder, index, contents, recipe))
             else:
                 shards.append(existing[index])
             done += len(group)
@@ -88,7 +113,7 @@ def build(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     _remove_leftovers(folder, shards)
-    return shards
+    return Built(shards, computed)
 
 
 def _read_existing(folder: Path) -> dict[int, Shard]:
@@ -97,7 +122,7 @@ def _read_existing(folder: Path) -> dict[int, Shard]:
     for path in sorted(folder.glob("shard-*.json")):
         number = path.stem.removeprefix("shard-")
         try:
-            shards[int(number)] = feature_store.read_shard(path)
+            shards[int(number)] = read_shard(path)
         except Damaged as damaged:
             quarantine(damaged)
     return shards
@@ -109,7 +134,7 @@ def _locate(shards: Iterable[Shard]) -> dict[str, _Previous]:
         start = 0
         for clip in shard.clips:
             found[clip.id] = _Previous(clip, shard, start)
-            start += clip.frames
+            start += shard.recipe.rows(clip.frames)
     return found
 
 
@@ -136,13 +161,13 @@ def _worth_another_try(clip: StoredClip) -> bool:
     return clip.size != _NO_FILE and not clip.digest
 
 
-def _features(
-    source: Source, stat: tuple[int, int], previous: _Previous | None, settings: MelSettings
-) -> tuple[StoredClip, np.ndarray]:
-    """A clip's mel, float16 [frames, n_mels], copied when its audio did not change."""
+def _content(
+    source: Source, stat: tuple[int, int], previous: _Previous | None, recipe: Recipe
+) -> _Result:
+    """A clip's rows, copied when its audio did not change."""
     size, mtime_ns = stat
     if size == _NO_FILE:
-        return _without_frames(source, stat, "", "the file does not exist", settings)
+        return _without_frames(source, stat, "", "the file does not exist", recipe)
     if previous is not None and _worth_another_try(previous.clip):
         previous = None
     if previous is not None and (previous.clip.size, previous.clip.mtime_ns) == stat:
@@ -152,39 +177,47 @@ def _features(
             with source.audio.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
-            return _without_frames(source, stat, "", error.strerror or str(error), settings)
+            return _without_frames(source, stat, "", error.strerror or str(error), recipe)
     if previous is not None and previous.clip.digest == digest:
-        copied = _copy(previous, settings)
+        copied = _copy(previous)
         if copied is not None:
-            return replace(previous.clip, size=size, mtime_ns=mtime_ns), copied
+            clip = replace(previous.clip, size=size, mtime_ns=mtime_ns)
+            return _Result(_with_moments(clip, copied, recipe), computed=False)
     try:
-        mel = log_mel(decode(source.audio, settings.sample_rate), settings).astype(STORED)
+        rows = recipe.compute(source.audio)
     except AudioError as error:
-        return _without_frames(source, stat, digest, error.reason, settings)
-    if len(mel) == 0:
-        return _without_frames(source, stat, digest, "shorter than one frame", settings)
-    clip = StoredClip(source.id, size, mtime_ns, digest, len(mel), checksum(mel), "")
-    return clip, mel
+        return _without_frames(source, stat, digest, error.reason, recipe)
+    if len(rows) == 0:
+        return _without_frames(source, stat, digest, "shorter than one frame", recipe)
+    frames = len(rows) - recipe.overlap
+    clip = StoredClip(source.id, size, mtime_ns, digest, frames, checksum(rows), "")
+    return _Result(_with_moments(clip, rows, recipe), computed=True)
 
 
-def _copy(previous: _Previous, settings: MelSettings) -> np.ndarray | None:
-    """The stored mel, or None when it cannot be trusted."""
-    frames = feature_store.map_shard(previous.shard, settings.n_mels)
-    copied = np.array(frames[previous.start : previous.start + previous.clip.frames])
+def _with_moments(clip: StoredClip, rows: np.ndarray, recipe: Recipe) -> Content:
+    return Content(clip, rows, Moments.of(recipe.mels(rows)))
+
+
+def _copy(previous: _Previous) -> np.ndarray | None:
+    """The stored rows, or None when they cannot be trusted."""
+    rows = map_shard(previous.shard)
+    count = previous.shard.recipe.rows(previous.clip.frames)
+    copied = np.array(rows[previous.start : previous.start + count])
     return copied if checksum(copied) == previous.clip.crc32 else None
 
 
 def _without_frames(
-    source: Source, stat: tuple[int, int], digest: str, reason: str, settings: MelSettings
-) -> tuple[StoredClip, np.ndarray]:
-    nothing = np.zeros((0, settings.n_mels), STORED)
-    return StoredClip(source.id, *stat, digest, 0, checksum(nothing), reason), nothing
+    source: Source, stat: tuple[int, int], digest: str, reason: str, recipe: Recipe
+) -> _Result:
+    nothing = recipe.nothing()
+    clip = StoredClip(source.id, *stat, digest, 0, checksum(nothing), reason)
+    return _Result(_with_moments(clip, nothing, recipe), computed=bool(digest))
 
 
 def _remove_leftovers(folder: Path, shards: Sequence[Shard]) -> None:
     """Delete shards that nothing names any more, and what a killed run left half-written."""
     wanted = {shard.data.name for shard in shards}
-    wanted |= {feature_store.sidecar(folder, index).name for index in range(len(shards))}
+    wanted |= {sidecar(folder, index).name for index in range(len(shards))}
     for path in [*folder.glob("shard-*"), *folder.glob(".shard-*")]:
         if path.name not in wanted and path.suffix != ".damaged":
             path.unlink(missing_ok=True)

@@ -4,6 +4,10 @@
 again after a restart. `batches` runs it ahead of need: inside tf.data from the memory-mapped store
 (no Python per clip), or, for comparison, decoding every clip from its audio file in Python.
 Shapes and order come from `buckets` and `sampler`; nothing here knows a device.
+
+With cached features a batch holds `mels` and `reference`, float16 log-mels. With live features it
+holds `samples` and `reference_samples` instead, the 16-bit PCM that the data device computes the
+same frames from (a few hops more than frames, see `recipe`), and its own number, `step`.
 """
 
 from __future__ import annotations
@@ -18,10 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from myxtts.audio.decode import AudioError, decode
-from myxtts.audio.mel import log_mel
+from myxtts.audio.decode import AudioError
 from myxtts.config import DataConfig
 from myxtts.data.buckets import Bucket, rounded_up
+from myxtts.data.feature_store import fill
 from myxtts.data.prepare import PreparedCorpus, workers
 from myxtts.data.sampler import BatchPlan, Sampler
 from myxtts.errors import UserError
@@ -61,6 +65,7 @@ class Loader:
         self._data = data
         self._reference_frames = reference_frames
         self._token_lengths = prepared.token_lengths
+        self._recipe = prepared.store.recipe
         self._closed = threading.Event()
         self._iterators: dict[object, Iterator[HostBatch]] = {}
         _open_loaders.add(self)
@@ -100,30 +105,41 @@ class Loader:
         return {
             "tokens": self._tokens(plan.rows, lengths, text_length),
             "token_lengths": lengths,
-            "mels": self._mels(plan.rows, mel_frames, None),
             "mel_lengths": frames,
-            "reference": self._mels(plan.references, self._reference_frames, starts),
             "reference_lengths": np.minimum(reference_frames, self._reference_frames),
             "language": self._prepared.language[plan.rows],
             "weights": plan.weights,
             "clips": plan.rows,
+            **self._features(
+                self._rows(plan.rows, mel_frames, None),
+                self._rows(plan.references, self._reference_frames, starts),
+                step,
+            ),
         }
 
     def signature(self, bucket: Bucket) -> Signature:
         """Shape and type of every array of a batch of this bucket."""
-        size, n_mels = bucket.batch_size, self._prepared.store.n_mels
-        int32, float16 = np.dtype(np.int32), np.dtype(np.float16)
+        size, int32 = bucket.batch_size, np.dtype(np.int32)
+        features = self._features(
+            self._no_rows(size, bucket.mel_frames), self._no_rows(size, self._reference_frames), 0
+        )
         return {
             "tokens": ((size, bucket.text_length), int32),
             "token_lengths": ((size,), int32),
-            "mels": ((size, bucket.mel_frames, n_mels), float16),
             "mel_lengths": ((size,), int32),
-            "reference": ((size, self._reference_frames, n_mels), float16),
             "reference_lengths": ((size,), int32),
             "language": ((size,), int32),
             "weights": ((size,), np.dtype(np.float32)),
             "clips": ((size,), np.dtype(np.int64)),
+            **{name: (array.shape, array.dtype) for name, array in features.items()},
         }
+
+    def padded_frames(self, batch: HostBatch) -> int:
+        """Frames that the model computes for a batch, padding included."""
+        if self._recipe.kind == "mels":
+            return int(np.prod(batch["mels"].shape[:2]))
+        clips, samples = batch["samples"].shape
+        return int(clips * (samples // self._recipe.width - self._recipe.overlap))
 
     def empty(self, bucket: Bucket) -> HostBatch:
         """A batch of zeros with this bucket's shape, to compile with."""
@@ -226,7 +242,9 @@ class Loader:
             sizes = [set(sizes) for sizes in zip(*(s[name][0] for s in signatures), strict=True)]
             shapes[name] = [size.pop() if len(size) == 1 else None for size in sizes]
         if not self._data.pad_to_fixed_length:
-            shapes["tokens"][1] = shapes["mels"][1] = None
+            for name in ("tokens", "mels", "samples"):
+                if name in shapes:
+                    shapes[name][1] = None
         return shapes
 
     def _tokens(self, rows: np.ndarray, lengths: np.ndarray, text_length: int) -> np.ndarray:
@@ -237,24 +255,37 @@ class Loader:
         flat = np.where(inside, flat, 0)
         return np.where(inside, self._prepared.tokens[flat], 0).astype(np.int32)
 
-    def _mels(self, rows: np.ndarray, length: int, starts: np.ndarray | None) -> np.ndarray:
-        """float16 [B, length, n_mels], from `starts` on, zeros beyond each clip."""
+    def _features(self, rows: np.ndarray, reference: np.ndarray, step: int) -> HostBatch:
+        """The arrays of a batch that depend on the kind of features; [B, rows, width] each."""
+        if self._recipe.kind == "mels":
+            return {"mels": rows, "reference": reference}
+        return {
+            "samples": rows.reshape(len(rows), -1),
+            "reference_samples": reference.reshape(len(reference), -1),
+            "step": np.array(step, np.int64),
+        }
+
+    def _no_rows(self, clips: int, frames: int) -> np.ndarray:
+        return np.zeros((clips, self._recipe.rows(frames), self._recipe.width), self._recipe.dtype)
+
+    def _rows(self, rows: np.ndarray, frames: int, starts: np.ndarray | None) -> np.ndarray:
+        """[B, rows of `frames`, width], from `starts` on, zeros beyond each clip."""
         if self._data.use_tf_native_loading:
-            return self._prepared.store.gather(rows, length, starts)
-        batch = np.zeros((len(rows), length, self._prepared.store.n_mels), np.float16)
+            return self._prepared.store.gather(rows, frames, starts)
+        batch = self._no_rows(len(rows), frames)
         for i, row in enumerate(rows):
-            frames = self._decoded(int(row))[starts[i] if starts is not None else 0 :][:length]
-            batch[i, : len(frames)] = frames
+            fill(batch[i], self._decoded(int(row)), 0 if starts is None else int(starts[i]))
         return batch
 
     def _decoded(self, row: int) -> np.ndarray:
-        settings = self._prepared.mel_settings
+        """The rows of one clip, computed from its audio file."""
         try:
-            mel = log_mel(decode(self._prepared.audio[row], settings.sample_rate), settings)
+            rows = self._recipe.compute(self._prepared.audio[row])
         except AudioError as error:
             raise UserError(
                 f"{error.path} was usable when the corpus was prepared and is not now",
                 received=error.reason,
                 remedy="run the same command again: the clip is then reported and left out",
             ) from error
-        return mel[: self._prepared.frames[row]]
+        first = self._prepared.store.first_frames[row]
+        return rows[first : first + self._recipe.rows(self._prepared.frames[row])]

@@ -12,17 +12,20 @@ import json
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from myxtts.audio.mel import MelSettings
 from myxtts.config import DataConfig
-from myxtts.data import cache_admin, feature_store, text_cache
-from myxtts.data.feature_store import FeatureStore, Shard
-from myxtts.data.feature_writer import Source, build
-from myxtts.data.ljspeech import METADATA, Clip, read_corpus
+from myxtts.data import cache_admin, long_clips, text_cache
+from myxtts.data.corpora import list_corpus
+from myxtts.data.corpora.clip import Clip
+from myxtts.data.feature_store import FeatureStore
+from myxtts.data.feature_writer import Built, Source, build
+from myxtts.data.long_clips import LongClip, Rows
+from myxtts.data.recipe import Recipe
+from myxtts.data.shards import Shard
 from myxtts.data.text_cache import TokenizedTexts
 from myxtts.errors import UserError
 from myxtts.text.languages import language_id
@@ -43,9 +46,19 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True)
+class Computed:
+    """What a preparation had to compute; everything else was there already."""
+
+    texts: int
+    """Different transcripts, and pieces of them."""
+    clips: int
+    """Audio files."""
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedCorpus:
-    """The usable clips of a corpus, row by row."""
+    """The usable clips of a corpus, row by row. A long clip that was cut is several rows."""
 
     clip_ids: list[str]
     texts: list[str]
@@ -69,12 +82,13 @@ class PreparedCorpus:
     mel_std: np.ndarray
     """float32 [n_mels]."""
     skipped: list[Skipped]
+    long_clips: list[LongClip]
+    """With `long_clips: split`, what became of each clip beyond the largest shape."""
     unknown_characters: dict[str, int]
     """Characters of the transcripts that the vocabulary lacks, most frequent first."""
     fingerprint: str
-    """Changes when any token or any mel of the corpus changes, and with nothing else."""
-    mel_settings: MelSettings
-    """What the mels were made with."""
+    """Changes when any token or any feature of the corpus changes, and with nothing else."""
+    computed: Computed
 
     @property
     def token_lengths(self) -> np.ndarray:
@@ -94,13 +108,6 @@ def cache_folder(folder: Path, data: DataConfig) -> Path:
     return Path(data.cache_dir) / f"{real.name}-{hashlib.sha256(bytes(real)).hexdigest()[:8]}"
 
 
-def mel_settings(data: DataConfig) -> MelSettings:
-    """The features of a configuration; the highest filter cannot lie above half the rate."""
-    return MelSettings(
-        sample_rate=data.sample_rate, n_mels=data.n_mels, fmax=min(8000.0, data.sample_rate / 2)
-    )
-
-
 def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) -> PreparedCorpus:
     """Bring the caches of a corpus up to date and open them."""
     folder = Path(folder)
@@ -109,25 +116,43 @@ def prepare(folder: Path, data: DataConfig, progress: Progress | None = None) ->
         if progress is not None:
             progress(phase, done, total)
 
-    clips, skipped = _without_duplicates(read_corpus(folder))
-    _check_languages(folder, clips)
+    listing = list_corpus(folder)
+    if not listing.clips:
+        raise listing.refused[0].error(folder)
+    clips, skipped = _without_duplicates(listing.clips)
+    skipped += [
+        Skipped(f"line {line.line}", line.source, f"{line.rule} ({line.received})")
+        for line in listing.refused
+    ]
+    _check_languages(clips)
     cache = cache_folder(folder, data)
-    settings = mel_settings(data)
     cache_admin.mark(cache, folder)
     with cache_admin.locked(cache):
-        texts = _tokenize(clips, data, cache, report)
-        shards = _store_mels(clips, data, cache, settings, report)
-    prepared = _assemble(clips, skipped, texts, shards, data, settings)
+        splits = data.long_clips == "split"
+        texts = _tokenize(clips, data, cache, report, forget=not splits)
+        built = _store_features(clips, data, cache, report)
+        store = FeatureStore(built.shards, Recipe.of(data), in_memory=data.cache_dataset)
+        reasons = _reasons(clips, texts, store, built.shards)
+        skipped += _skipped(clips, reasons)
+        rows, told = _usable(clips, texts, store, reasons), list[LongClip]()
+        if splits:
+            rows, told = long_clips.cut(
+                rows, store, data, lambda own: _tokenize([*clips, *own], data, cache, report)
+            )
+    computed = Computed(texts.computed + (rows.texts.computed if splits else 0), built.computed)
+    prepared = _assemble(rows, store, skipped, told, texts, computed)
     if not prepared.clip_ids:
         first = prepared.skipped[0]
         raise UserError(
             f"None of the {len(clips)} clips of {folder} can be used",
             received=f"{first.clip}: {first.reason} ({first.path})",
-            remedy="check that the audio lies beside metadata.csv, in wavs/",
+            remedy=f"see what is wrong: myxtts corpus check {folder}",
         )
     if prepared.skipped:
         named = "; ".join(f"{item.clip}: {item.reason}" for item in prepared.skipped[:5])
         log.warning("%d clips of %s are skipped: %s", len(prepared.skipped), folder, named)
+    for long_clip in prepared.long_clips:
+        log.info("%s", long_clip)
     return prepared
 
 
@@ -148,21 +173,26 @@ def _without_duplicates(clips: Sequence[Clip]) -> tuple[list[Clip], list[Skipped
     return list(first.values()), skipped
 
 
-def _check_languages(folder: Path, clips: Sequence[Clip]) -> None:
-    lines = {clip.language: clip.line for clip in reversed(clips) if clip.language}
-    for code, line in lines.items():
+def _check_languages(clips: Sequence[Clip]) -> None:
+    first = {clip.language: clip for clip in reversed(clips) if clip.language}
+    for code, clip in first.items():
         try:
             language_id(code)
         except UserError as error:
             raise UserError(
-                f"{folder / METADATA}, line {line}: {error.rule}",
+                f"{clip.source}, line {clip.line}: {error.rule}",
                 received=code,
                 remedy=error.remedy,
             ) from None
 
 
 def _tokenize(
-    clips: Sequence[Clip], data: DataConfig, cache: Path, report: Progress
+    clips: Sequence[Clip],
+    data: DataConfig,
+    cache: Path,
+    report: Progress,
+    *,
+    forget: bool = True,
 ) -> TokenizedTexts:
     default = None if data.language == "auto" else data.language
     return text_cache.tokenize(
@@ -172,64 +202,73 @@ def _tokenize(
         Tokenizer(data.text_units),
         cache,
         lambda done: report("text", done, len(clips)),
+        workers(data),
+        forget=forget,
     )
 
 
-def _store_mels(
-    clips: Sequence[Clip],
-    data: DataConfig,
-    cache: Path,
-    settings: MelSettings,
-    report: Progress,
-) -> list[Shard]:
-    described = json.dumps({"format": feature_store.FORMAT, **asdict(settings)}, sort_keys=True)
-    folder = cache / cache_admin.MELS / hashlib.sha256(described.encode()).hexdigest()[:16]
-    sources = [Source(clip.id, clip.audio) for clip in clips]
+def _store_features(
+    clips: Sequence[Clip], data: DataConfig, cache: Path, report: Progress
+) -> Built:
+    recipe = Recipe.of(data)
     return build(
-        folder, sources, settings, workers(data), lambda done: report("audio", done, len(clips))
+        cache / recipe.kind / recipe.fingerprint,
+        [Source(clip.id, clip.audio) for clip in clips],
+        recipe,
+        workers(data),
+        lambda done: report("audio", done, len(clips)),
+    )
+
+
+def _usable(
+    clips: Sequence[Clip], texts: TokenizedTexts, store: FeatureStore, reasons: Sequence[str]
+) -> Rows:
+    rows = np.array([row for row, reason in enumerate(reasons) if not reason], np.int64)
+    return Rows(
+        [clips[row] for row in rows],
+        texts.select(rows),
+        rows,
+        np.zeros(len(rows), np.int32),
+        store.frames[rows],
     )
 
 
 def _assemble(
-    clips: Sequence[Clip],
+    rows: Rows,
+    store: FeatureStore,
     skipped: list[Skipped],
+    told: list[LongClip],
     texts: TokenizedTexts,
-    shards: Sequence[Shard],
-    data: DataConfig,
-    settings: MelSettings,
+    computed: Computed,
 ) -> PreparedCorpus:
-    store = FeatureStore(shards, data.n_mels, in_memory=data.cache_dataset)
-    reasons = _reasons(clips, texts, store, shards)
-    rows = np.array([row for row, reason in enumerate(reasons) if not reason], np.int64)
-    kept = [clips[row] for row in rows]
-    speakers = sorted({clip.speaker for clip in kept})
+    speakers = sorted({clip.speaker for clip in rows.clips})
     number = {name: index for index, name in enumerate(speakers)}
-    tokens, offsets = _select_tokens(texts, rows)
-    chosen = store.select(rows)
+    chosen = store.select(rows.positions, rows.first_frames, rows.frames)
     mean, deviation = store.moments()
     return PreparedCorpus(
-        clip_ids=[clip.id for clip in kept],
-        texts=[clip.text for clip in kept],
-        audio=[clip.audio for clip in kept],
+        clip_ids=[clip.id for clip in rows.clips],
+        texts=[clip.text for clip in rows.clips],
+        audio=[clip.audio for clip in rows.clips],
         speakers=speakers,
-        speaker=np.array([number[clip.speaker] for clip in kept], np.int32),
-        language=texts.language[rows],
-        tokens=tokens,
-        token_offsets=offsets,
+        speaker=np.array([number[clip.speaker] for clip in rows.clips], np.int32),
+        language=rows.texts.language,
+        tokens=rows.texts.tokens,
+        token_offsets=rows.texts.offsets,
         store=chosen,
         frames=chosen.frames,
         mel_mean=mean,
         mel_std=deviation,
-        skipped=skipped
-        + [
-            Skipped(clip.id, clip.audio, reason)
-            for clip, reason in zip(clips, reasons, strict=True)
-            if reason
-        ],
+        skipped=skipped,
+        long_clips=told,
         unknown_characters=dict(texts.unknown.most_common()),
-        fingerprint=_fingerprint(tokens, offsets, texts.language[rows], chosen, settings),
-        mel_settings=settings,
+        fingerprint=_fingerprint(rows.texts, chosen),
+        computed=computed,
     )
+
+
+def _skipped(clips: Sequence[Clip], reasons: Sequence[str]) -> list[Skipped]:
+    pairs = zip(clips, reasons, strict=True)
+    return [Skipped(clip.id, clip.audio, reason) for clip, reason in pairs if reason]
 
 
 def _reasons(
@@ -237,7 +276,7 @@ def _reasons(
 ) -> list[str]:
     """Why each clip cannot be used; empty for those that can."""
     reasons = [stored.reason for shard in shards for stored in shard.clips]
-    lengths = np.diff(texts.offsets)
+    lengths = texts.lengths
     for row in np.flatnonzero(lengths > store.frames):
         # An alignment gives each token at least one frame.
         reasons[row] = reasons[row] or (
@@ -250,23 +289,9 @@ def _reasons(
     ]
 
 
-def _select_tokens(texts: TokenizedTexts, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The tokens of some rows, flat, and their offsets."""
-    chosen = np.zeros(len(texts.offsets) - 1, bool)
-    chosen[rows] = True
-    lengths = np.diff(texts.offsets)
-    offsets = np.concatenate(([0], np.cumsum(lengths[rows])))
-    return texts.tokens[np.repeat(chosen, lengths)], offsets
-
-
-def _fingerprint(
-    tokens: np.ndarray,
-    offsets: np.ndarray,
-    language: np.ndarray,
-    store: FeatureStore,
-    settings: MelSettings,
-) -> str:
-    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
-    for array in (tokens, offsets, language, store.frames, store.checksums):
+def _fingerprint(texts: TokenizedTexts, store: FeatureStore) -> str:
+    digest = hashlib.sha256(json.dumps(store.recipe.description, sort_keys=True).encode())
+    arrays = (texts.tokens, texts.offsets, texts.language, store.frames, store.checksums)
+    for array in (*arrays, store.first_frames):
         digest.update(array.tobytes())
     return digest.hexdigest()[:16]

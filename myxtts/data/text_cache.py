@@ -5,7 +5,8 @@ says where each array lies. An entry's key is a hash of the transcript and of ho
 found, so a changed transcript is one new entry; the file name carries the tokenizer's
 fingerprint, so a changed setting is another cache. Equal transcripts are one entry.
 
-One thread: espeak-ng keeps global state, so threads give wrong phonemes or wait for its lock.
+Never threads: espeak-ng keeps global state, so they give wrong phonemes or wait for its lock. Very
+many new transcripts are shared out to processes (`text_processes`); fewer are read in this one.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from myxtts.data.checked_file import Damaged, quarantine, read_json, write_json
+from myxtts.data.text_processes import Text, encode_in_processes
 from myxtts.files import write_atomically
 from myxtts.text.languages import detect, language_id
-from myxtts.text.tokenizer import Tokenizer
+from myxtts.text.tokenizer import Encoded, Tokenizer
 
 FORMAT = 1
 _KEY_BYTES = 16
 _SAVED_EVERY = 10_000  # new entries; a killed run loses at most these
+_WORTH_PROCESSES = 12_000  # new transcripts; with fewer, starting the processes eats the gain
 _DTYPES = {"keys": "|u1", "offsets": "<i8", "tokens": "<i2", "language": "<i2"}
 
 
@@ -42,6 +45,22 @@ class TokenizedTexts:
     """int32 [n], language ids."""
     unknown: Counter[str]
     """Characters that the vocabulary lacks, over all n transcripts."""
+    computed: int = 0
+    """Different transcripts that were not in the cache."""
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 [n], tokens of each transcript."""
+        return np.diff(self.offsets)
+
+    def select(self, rows: np.ndarray) -> TokenizedTexts:
+        """The transcripts of these rows, in this order; what is unknown stays that of all."""
+        lengths = self.lengths[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        flat = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return replace(
+            self, tokens=self.tokens[flat], offsets=offsets, language=self.language[rows]
+        )
 
 
 @dataclass
@@ -61,10 +80,15 @@ def tokenize(
     tokenizer: Tokenizer,
     folder: Path,
     advanced: Callable[[int], None],
+    processes: int = 1,
+    *,
+    forget: bool = True,
 ) -> TokenizedTexts:
     """Token ids of `texts`, from the cache in `folder` or computed and added to it.
 
     A language of None is detected among `candidates`. `advanced` hears how many texts are done.
+    With more than one of `processes`, many new texts are shared out.
+    With `forget`, what is not among `texts` leaves the cache when something is added to it.
     """
     path = folder / f"text-{tokenizer.fingerprint[:16]}.json"
     ways = [language or "detect:" + ",".join(candidates) for language in languages]
@@ -75,9 +99,11 @@ def tokenize(
     }  # equal texts collapse here
     done = len(texts) - len(missing)
     advanced(done)
-    for number, (key, row) in enumerate(missing.items(), start=1):
-        language = languages[row] or detect(texts[row], candidates)
-        encoded = tokenizer.encode(texts[row], language)
+    wanted = [
+        (texts[row], languages[row] or detect(texts[row], candidates)) for row in missing.values()
+    ]
+    computed = zip(missing, wanted, _encode(wanted, tokenizer, processes), strict=True)
+    for number, (key, (_, language), encoded) in enumerate(computed, start=1):
         position = len(entries.tokens)
         entries.positions[key] = position
         entries.tokens.append(np.asarray(encoded.ids, np.int16))
@@ -89,8 +115,16 @@ def tokenize(
         if number % 100 == 0 or number == len(missing):
             advanced(done + number)
     if missing:
-        _save(path, entries, list(dict.fromkeys(keys)))
-    return _collect(entries, np.array([entries.positions[key] for key in keys], np.int64))
+        _save(path, entries, list(dict.fromkeys(keys) if forget else entries.positions))
+    rows = np.array([entries.positions[key] for key in keys], np.int64)
+    return replace(_collect(entries, rows), computed=len(missing))
+
+
+def _encode(wanted: Sequence[Text], tokenizer: Tokenizer, processes: int) -> Iterator[Encoded]:
+    if processes > 1 and len(wanted) >= _WORTH_PROCESSES:
+        yield from encode_in_processes(wanted, tokenizer, processes)
+    else:
+        yield from (tokenizer.encode(text, language) for text, language in wanted)
 
 
 def _key(text: str, way: str) -> bytes:

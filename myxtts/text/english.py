@@ -27,6 +27,7 @@ _Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _MAGNITUDE = r"(?:hundred|thousand|million|billion|trillion)"
+_SHORT_MAGNITUDES = {"k": "thousand", "m": "million", "bn": "billion", "b": "billion"}
 _LONGEST_CARDINAL = 15  # digits; a longer one is an identifier, read digit by digit
 
 
@@ -116,7 +117,9 @@ def _money(match: re.Match[str]) -> str:
     one, many, cent, cents = CURRENCIES[match["sign"]]
     amount, magnitude = match["amount"].replace(",", ""), match["magnitude"]
     if magnitude:
-        return f"{cardinal(amount)} {magnitude.strip()} {many}"
+        word = magnitude.strip(" -")
+        unit = one if magnitude.startswith("-") else many  # a two million dollar deal
+        return f"{cardinal(amount)} {_SHORT_MAGNITUDES.get(word.lower(), word)} {unit}"
     whole, _, fraction = amount.partition(".")
     if fraction and len(fraction) != 2:
         return f"{cardinal(amount)} {many}"
@@ -222,6 +225,11 @@ _SHORT_FORMS = (
     _rule(r"\b(?P<half>[ap])\.m\.", lambda m: _closed(f"{m['half'].upper()}-M", m)),
     *(_abbreviation(pattern, words) for pattern, words in ABBREVIATIONS),
     _rule(r"\b(?:[A-Za-z]\.){2,}", _dotted_letters),
+    *(
+        _abbreviation(rf"\b{short}\.", MONTHS[number - 1])
+        for short, number in MONTH_NAMES.items()
+        if short not in MONTHS
+    ),
 )
 
 _ROMAN_NUMERALS = (
@@ -237,7 +245,18 @@ _INITIALS = (
 )
 
 _QUANTITIES = (
-    _rule(rf"(?P<sign>[$£€¥₹]) ?(?P<amount>{_NUMBER})(?P<magnitude> {_MAGNITUDE}\b)?", _money),
+    _rule(r"(?:(?<=\s)|^)(?<!\d\s)[-−](?=\.?\d)", "minus "),
+    _rule(r"\b(?:24/7|9/11|50/50)\b", lambda m: " ".join(map(cardinal, m[0].split("/")))),
+    # ranges whose end carries the sign or unit of both
+    _rule(rf"([$£€¥₹])({_NUMBER}) ?[-–—] ?\1?(?={_NUMBER})",
+          lambda m: f"{cardinal(m[2])} to {m[1]}"),
+    _rule(rf"(?<![\d.,-])({_NUMBER}) ?[-–—] ?"
+          rf"(?={_NUMBER} ?(?:%|percent\b|(?:{_alternatives(UNITS)})(?![\w/])))",
+          lambda m: f"{cardinal(m[1])} to "),
+    _rule(r"\b(\d)' ?(\d\d?)\"", lambda m: f"{_spell(int(m[1]))} foot {_spell(int(m[2]))}"),
+    _rule(r"(?<=\d)\^(?=\d)", " to the power of "),
+    _rule(rf"(?P<sign>[$£€¥₹]) ?(?P<amount>{_NUMBER})"
+          rf"(?P<magnitude>[ -]{_MAGNITUDE}\b|(?:bn|[kKmMB])\b)?", _money),
     _rule(rf"(?P<number>{_NUMBER}) ?(?:%|percent\b)",
           lambda m: f"{cardinal(m['number'])} percent"),
     _rule(rf"(?P<number>{_NUMBER})(?:-| ?)(?P<unit>{_alternatives(UNITS)})(?![\w/])", _unit),
@@ -246,11 +265,10 @@ _QUANTITIES = (
     _rule(r"\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b",
           lambda m: _spell(int(m[1].replace(",", "")), "ordinal")),
     _rule(r"\b(?:(?P<whole>\d+) )?(?P<top>\d{1,2})/(?P<bottom>\d{1,3})\b", _fraction),
-    _rule(r"\b\d{3}-\d{3}-\d{4}\b|\b\d{3}-\d{4}\b",
-          lambda m: ", ".join(_digits(group) for group in m[0].split("-"))),
-    _rule(r"\b(?P<low>\d+) ?[-–—] ?(?P<high>\d+)\b", _range),
+    _rule(r"(?:\(\d{3}\) ?|\b\d{3}-)?\b\d{3}-\d{4}\b",
+          lambda m: ", ".join(map(_digits, re.findall(r"\d+", m[0])))),
+    _rule(rf"(?<![\d.,-])(?P<low>{_NUMBER}) ?[-–—] ?(?P<high>{_NUMBER})(?![\w-])", _range),
     # plain numbers
-    _rule(r"(?:(?<=\s)|^)[-−](?=\.?\d)", "minus "),
     _rule(r"(?<=[A-Za-z])-?(?=\d)", " "),
     _rule(r"(?<=\d)-?(?=[A-Za-z])", " "),
     _rule(rf"{_NUMBER}|\.\d+", lambda m: _plain_number(m[0])),

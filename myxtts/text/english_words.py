@@ -29,6 +29,7 @@ ABBREVIATIONS: tuple[tuple[str, str], ...] = (
     (r"\bBlvd\.", "Boulevard"),
     (r"\bMt\.", "Mount"),
     (r"\bFt\.(?=\s+[A-Z])", "Fort"),
+    (r"\bPh\.\s?D\.", "P-H-D"),
     (r"\bProf\.", "Professor"),
     (r"\bRev\.", "Reverend"),
     (r"\bHon\.", "Honorable"),
@@ -78,6 +79,7 @@ CURRENCIES: dict[str, tuple[str, str, str, str]] = {
 
 UNITS: dict[str, tuple[str, str]] = {
     "km/h": ("kilometer per hour", "kilometers per hour"),
+    "m/s": ("meter per second", "meters per second"),
     "mph": ("mile per hour", "miles per hour"),
     "km": ("kilometer", "kilometers"),
     "cm": ("centimeter", "centimeters"),
@@ -101,6 +103,10 @@ UNITS: dict[str, tuple[str, str]] = {
     "MB": ("megabyte", "megabytes"),
     "KB": ("kilobyte", "kilobytes"),
     "ms": ("millisecond", "milliseconds"),
+    "min": ("minute", "minutes"),
+    "hr": ("hour", "hours"),
+    "hrs": ("hour", "hours"),
+    "¢": ("cent", "cents"),
 }
 
 VULGAR_FRACTIONS = {

@@ -16,7 +16,7 @@ from myxtts.text.english import normalize_english
 from myxtts.text.languages import language as language_row
 from myxtts.text.persian import normalize_persian
 
-NORMALIZER_VERSION = 1
+NORMALIZER_VERSION = 2
 """Raise it with every change of what is said: caches and checkpoints compare it."""
 
 _SAME_CHARACTER = str.maketrans(

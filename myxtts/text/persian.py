@@ -87,6 +87,8 @@ def ordinal(number: int) -> str:
 
 
 def _date(year: int, month: int, day: int, original: str) -> str:
+    if year <= 31 < day:  # the day was written first
+        year, day = day, year
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return original
     gregorian = year >= 1500
@@ -126,6 +128,20 @@ def _fraction(match: re.Match[str]) -> str:
     return f"{_spell(int(top))} {ordinal(int(bottom))}"
 
 
+def _range(match: re.Match[str]) -> str:
+    """From a smaller number to a larger one; the other way round it is the score of a game."""
+    low, high = match[1], match[2]
+    score = low.isdecimal() and high.isdecimal() and int(high) <= int(low) < 100
+    return f"{cardinal(low)} {'بر' if score else 'تا'} {cardinal(high)}"
+
+
+def _address(match: re.Match[str]) -> str:
+    words = match["address"]
+    for sign, word in (("@", "اَت"), (".", "دات"), ("/", "اسلش")):
+        words = words.replace(sign, f" {word} ")
+    return words
+
+
 def _telephone(match: re.Match[str]) -> str:
     """Said in the groups in which Iranians write them."""
     groups = [group for group in match.groups() if group]
@@ -143,6 +159,8 @@ def _rule(pattern: str, say: str | Callable[[re.Match[str]], str]) -> _Rule:
 _MONTH = _alternatives((*JALALI_MONTHS, *GREGORIAN_MONTHS))
 
 _RULES: tuple[_Rule, ...] = (
+    _rule(r"(?:https?://)?(?P<address>[A-Za-z0-9][\w.+-]*"
+          r"(?:@[\w-]+(?:\.[\w-]+)+|\.(?:com|org|net|edu|gov|io|ir)\b)(?:/[\w./-]*\w)?)", _address),
     *(_rule(pattern, say) for pattern, say in ABBREVIATIONS),
     _rule(r"[½⅓⅔¼¾]", lambda m: f" {VULGAR_FRACTIONS[m[0]]} "),
     _rule(r"(?<!\d)(1[2-4]\d\d|1[5-9]\d\d|2[01]\d\d|\d\d)/(\d\d?)/(\d\d?)(?!\d)", _year_first),
@@ -164,7 +182,7 @@ _RULES: tuple[_Rule, ...] = (
           lambda m: f"{cardinal(m[1])} {UNITS[m[2]]}"),
     _rule(r"(\d+)\u200c?(?:امین|اُمین|مین)(?!\w)", lambda m: f"{ordinal(int(m[1]))}ین"),
     _rule(r"(\d+)\u200c?(?:ام|اُم|م)(?!\w)", lambda m: ordinal(int(m[1]))),
-    _rule(rf"({_NUMBER}) ?[-–] ?({_NUMBER})", lambda m: f"{cardinal(m[1])} تا {cardinal(m[2])}"),
+    _rule(rf"({_NUMBER}) ?[-–] ?({_NUMBER})", _range),
     # plain numbers
     _rule(r"(?:(?<=\s)|^)-(?=\d)", "منفی "),
     _rule(r"(?<=[^\W\d])-?(?=\d)", " "),

@@ -61,11 +61,14 @@ def figures_line(summary: Summary, language: Language = "en") -> str:
     figures = summary.figures
     if figures is None:
         return word("not_measured", language)
+    time = f"{1e3 * figures.step_seconds:.1f} ms ± {1e3 * figures.step_std:.1f}"
+    if language == "fa":
+        time = f"\u2066{time}\u2069"  # its parts keep their order inside right-to-left text
     return (
         f"{word('batch_size', language)} {said(figures.batch_size)}, "
-        f"{figures.steps} {word('steps', language)}: {1e3 * figures.step_seconds:.1f} ms "
-        f"± {1e3 * figures.step_std:.1f} ({word('variation', language)} {figures.variation:.1%}), "
-        f"{figures.steps_per_second:.2f} {word('steps', language)}/s, "
+        f"{figures.steps} {word('steps', language)}: {time} "
+        f"({word('variation', language)} {figures.variation:.1%}), "
+        f"{figures.steps_per_second:.2f} {word('steps_per_second', language)}, "
         f"{figures.useful_frames_per_second:.0f} {word('useful_frames', language)}"
     )
 

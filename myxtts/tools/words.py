@@ -70,6 +70,7 @@ _WORDS: dict[str, dict[Language, str]] = {
     "total": {"en": "total", "fa": "جمع"},
     "batch_size": {"en": "batch size", "fa": "اندازهٔ دسته"},
     "steps": {"en": "steps", "fa": "گام"},
+    "steps_per_second": {"en": "steps/s", "fa": "گام در ثانیه"},
     "variation": {"en": "variation", "fa": "نوسان"},
     "useful_frames": {"en": "useful frames/s", "fa": "فریم سودمند در ثانیه"},
 }  # fmt: skip

@@ -61,17 +61,17 @@ class BatchPath:
                 "bucket": int(plan.bucket),
                 "clips": [self._data.prepared.clip_ids[row] for row in plan.rows],
                 "useful": int((batch["mel_lengths"] * batch["weights"]).sum()),
-                "padded": int(batch["mels"].shape[0] * batch["mels"].shape[1]),
+                "padded": self._data.loader.padded_frames(batch),
             }
 
         return Stage("load", load)
 
     def at_once(self, batch: Batch) -> Batch:
-        """A host batch all the way to the model's device, in the calling thread."""
-        parcel = Parcel(0, batch)
-        for stage in self.device_stages():
-            stage.work(parcel)
-        return dict(parcel.batch)
+        """A host batch all the way to the model's device, in the calling thread, not augmented."""
+        ready = self._preprocessor.plainly(batch)
+        if self._preprocessor.device == self._model_device:
+            return ready
+        return transfer(ready, self._model_device)
 
     def example(self, bucket: int) -> Batch:
         """A batch of a bucket on the model's device, to compile and to time with."""

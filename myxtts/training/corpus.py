@@ -70,6 +70,8 @@ def _prepared(config: Config, folder: str, display: Display) -> PreparedCorpus:
     prepared = prepare(Path(folder), config.data, display.preparing)
     for skipped in prepared.skipped:
         display.say(f"warning: clip {skipped.clip} is left out: {skipped.reason}")
+    for long_clip in prepared.long_clips:
+        display.say(f"long clip {long_clip}")
     return prepared
 
 

@@ -28,9 +28,11 @@ from myxtts.telemetry.run_log import SCHEMA, RunLog, machine
 from myxtts.telemetry.session import Step
 from myxtts.text.tokenizer import Tokenizer
 from myxtts.training import checkpoint, network
+from myxtts.training.augmentation import Augmentation
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.corpus import open_data
 from myxtts.training.feeder import Feeder, Parcel, blame
+from myxtts.training.live_features import LiveFeatures
 from myxtts.training.memory import memory_mb
 from myxtts.training.preprocess import Preprocessor
 from myxtts.training.progress import Display, Silent, StepLog
@@ -131,11 +133,21 @@ class Trainer:
                 else f"the run is already at its last step, {found.step}: raise --max-steps or "
                 "--epochs to go on"
             )
-        preprocess = Preprocessor(self.plan.data_device, self.mel_mean, self.mel_std, config.model)
-        self.path = BatchPath(self.data, config.data, preprocess, device)
+        self.path = BatchPath(self.data, config.data, self._preprocessor(), device)
         with self._ledger.account("compiling"):
             xla, self.xla_trial = self._xla(model, optimizer, found)
         self.step = TrainStep(model, optimizer, device, xla=xla)
+
+    def _preprocessor(self) -> Preprocessor:
+        config, recipe = self.config, self.data.prepared.store.recipe
+        return Preprocessor(
+            self.plan.data_device,
+            self.mel_mean,
+            self.mel_std,
+            config.model,
+            LiveFeatures(recipe.mel) if recipe.kind == "pcm" else None,
+            Augmentation(config.data, config.training.seed),
+        )
 
     def _xla(
         self, model: Any, optimizer: Any, found: checkpoint.Checkpoint | None
@@ -174,6 +186,8 @@ class Trainer:
         )
         for skipped in self.data.prepared.skipped:
             self._log.write("skipped", clip=skipped.clip, reason=skipped.reason)
+        for long_clip in self.data.prepared.long_clips:
+            self._log.write("long_clip", **asdict(long_clip))
         self._steps = StepLog(
             self._log,
             self._ledger,
@@ -337,6 +351,8 @@ class Trainer:
             if data.use_tf_native_loading
             else "Python, clip by clip (use_tf_native_loading: false)"
         )
+        if data.features == "live":
+            source += f"; mels computed live on {self.plan.data_device}"
         count = len(self.data.buckets)
         shapes = f"{count} static shape{'s' if count > 1 else ''}"
         if not data.pad_to_fixed_length:

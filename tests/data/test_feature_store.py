@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from myxtts.audio.mel import MelSettings
-from myxtts.data import feature_store
 from myxtts.data.checked_file import Damaged
-from myxtts.data.feature_store import FeatureStore, StoredClip, read_shard, write_shard
+from myxtts.data.feature_store import FeatureStore
+from myxtts.data.recipe import Recipe
+from myxtts.data.shards import Content, Moments, StoredClip, checksum, read_shard, write_shard
 from myxtts.errors import UserError
 
-SETTINGS = MelSettings(n_mels=16)
+RECIPE = Recipe(mel=MelSettings(n_mels=16))
+PCM = Recipe("pcm", MelSettings(n_mels=16))
 
 
 def mels(count: int, seed: int = 0) -> list[np.ndarray]:
@@ -18,16 +20,30 @@ def mels(count: int, seed: int = 0) -> list[np.ndarray]:
     return [draws.normal(-5, 2, (n, 16)).astype(np.float16) for n in lengths]
 
 
-def store(folder: Path, contents: list[list[np.ndarray]], **options: bool) -> FeatureStore:
+def pcm(count: int, seed: int = 0) -> list[np.ndarray]:
+    draws = np.random.default_rng(seed)
+    lengths = draws.integers(3, 40, count)
+    return [draws.integers(-9000, 9000, (n + 3, 256)).astype(np.int16) for n in lengths]
+
+
+def store(
+    folder: Path, contents: list[list[np.ndarray]], recipe: Recipe = RECIPE, **options: bool
+) -> FeatureStore:
     shards = []
     for index, content in enumerate(contents):
-        clips = [
-            StoredClip(f"{index}-{i}", 1, 2, "d", len(mel), feature_store.checksum(mel), "")
-            for i, mel in enumerate(content)
+        stored = [
+            Content(
+                StoredClip(
+                    f"{index}-{i}", 1, 2, "d", len(rows) - recipe.overlap, checksum(rows), ""
+                ),
+                rows,
+                Moments.of(recipe.mels(rows)),
+            )
+            for i, rows in enumerate(content)
         ]
-        stored = list(zip(clips, content, strict=True))
-        shards.append(write_shard(folder, index, stored, SETTINGS))
-    return FeatureStore(shards, 16, **options)
+        write_shard(folder, index, stored, recipe)
+        shards.append(read_shard(folder / f"shard-{index:05d}.json"))
+    return FeatureStore(shards, recipe, **options)
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
@@ -39,9 +55,56 @@ def test_clips_come_back_bit_for_bit(tmp_path: Path, in_memory: bool) -> None:
     assert opened.frames.tolist() == [len(mel) for mel in contents[0] + contents[1]]
 
 
+def test_pcm_lies_in_the_same_shards_and_its_mels_are_computed(tmp_path: Path) -> None:
+    contents = [pcm(5, 1), pcm(7, 2)]
+    opened = store(tmp_path, contents, PCM)
+    assert opened.frames.tolist() == [len(rows) - 3 for rows in contents[0] + contents[1]]
+    for row, rows in enumerate(contents[0] + contents[1]):
+        np.testing.assert_array_equal(opened.rows(row), rows)
+        np.testing.assert_array_equal(opened.mel(row), PCM.mels(rows))
+    every = np.concatenate([PCM.mels(rows) for rows in contents[0] + contents[1]])
+    np.testing.assert_allclose(opened.moments()[0], every.astype(np.float64).mean(0), rtol=1e-6)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".i16", ".json"}
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, PCM], ids=["mels", "pcm"])
+def test_a_piece_is_the_frames_of_its_clip(tmp_path: Path, recipe: Recipe) -> None:
+    content = mels(6) if recipe.kind == "mels" else pcm(6)
+    whole = store(tmp_path, [content], recipe)
+    first, frames = np.array([1, 0, 2], np.int32), np.array([2, 1, 1], np.int32)
+    pieces = whole.select(np.array([4, 4, 0]), first, frames)
+    assert pieces.frames.tolist() == [2, 1, 1]
+    for row, position in enumerate((4, 4, 0)):
+        expected = whole.mel(position)[first[row] : first[row] + frames[row]]
+        np.testing.assert_array_equal(pieces.mel(row), expected)
+    batch = pieces.gather(np.array([0, 2]), 8)
+    assert batch.shape == (2, 8 + recipe.overlap, recipe.width)
+    np.testing.assert_array_equal(batch[0, : 2 + recipe.overlap], pieces.rows(0))
+    assert not batch[0, 2 + recipe.overlap :].any()
+
+
+def test_a_crop_of_pcm_has_the_mels_of_the_whole(tmp_path: Path) -> None:
+    opened = store(tmp_path, [pcm(4)], PCM)
+    rows = np.array([3, 1])
+    crop = opened.gather(rows, 2, np.array([1, 0]))
+    np.testing.assert_array_equal(PCM.mels(crop[0]), opened.mel(3)[1:3])
+    np.testing.assert_array_equal(PCM.mels(crop[1]), opened.mel(1)[:2])
+
+
+def test_damage_is_found_through_a_piece(tmp_path: Path) -> None:
+    """The checksum is the whole clip's, so a piece finds damage anywhere in it."""
+    content = mels(2)
+    opened = store(tmp_path, [content])
+    (data,) = tmp_path.glob("*.f16")
+    flip_one_bit(data, 2)
+    piece = opened.select(np.array([0]), np.array([2], np.int32), np.array([1], np.int32))
+    with pytest.raises(UserError, match="damaged"):
+        piece.mel(0)
+
+
 def test_in_memory_needs_no_file_any_more(tmp_path: Path) -> None:
     opened = store(tmp_path, [mels(3)], in_memory=True)
-    assert not any(isinstance(part, np.memmap) for part in opened._frames_of)
+    assert not any(isinstance(part, np.memmap) for part in opened._rows_of)
 
 
 def test_gather_pads_with_zeros_and_crops_from_starts(tmp_path: Path) -> None:

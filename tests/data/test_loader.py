@@ -63,10 +63,55 @@ def test_a_batch_holds_the_planned_clips(corpus: PreparedCorpus, data: DataConfi
             np.testing.assert_array_equal(batch["reference"][i, :count], reference[at : at + count])
 
 
-def test_a_batch_has_the_shapes_and_types_of_its_bucket(
-    corpus: PreparedCorpus, data: DataConfig
+@pytest.fixture
+def live(make_corpus: MakeCorpus, data: DataConfig) -> PreparedCorpus:
+    folder = make_corpus(clips=26, name="live")
+    return prepare(folder, data.model_copy(update={"features": "live"}))
+
+
+def test_a_live_batch_holds_the_pcm_of_the_same_frames(
+    corpus: PreparedCorpus, live: PreparedCorpus, data: DataConfig
 ) -> None:
-    source = loader(corpus, data)
+    """A batch of PCM, its mels computed, is the batch of stored mels, crops of references too."""
+    cached, source, recipe = loader(corpus, data), loader(live, data), live.store.recipe
+    np.testing.assert_array_equal(live.mel_mean, corpus.mel_mean)
+    for step in range(source.batches_per_epoch):
+        expected, batch = cached.load(step), source.load(step)
+        assert batch["step"] == step
+        assert batch["samples"].dtype == batch["reference_samples"].dtype == np.int16
+        for pcm, mels, lengths in (
+            ("samples", "mels", "mel_lengths"),
+            ("reference_samples", "reference", "reference_lengths"),
+        ):
+            assert batch[pcm].shape[1] == (expected[mels].shape[1] + 3) * 256
+            for i, length in enumerate(expected[lengths]):
+                rows = batch[pcm][i].reshape(-1, 256)[: length + 3]
+                np.testing.assert_array_equal(recipe.mels(rows), expected[mels][i, :length])
+                assert not batch[pcm][i, (length + 3) * 256 :].any()
+        assert source.padded_frames(batch) == cached.padded_frames(expected)
+        same = set(expected) - {"mels", "reference"}
+        for name in same:
+            np.testing.assert_array_equal(batch[name], expected[name])
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_live_batches_come_the_same_way(
+    live: PreparedCorpus, data: DataConfig, native: bool
+) -> None:
+    source = loader(live, data, use_tf_native_loading=native)
+    batches = list(source.batches(2, 7))
+    assert len(batches) == 5
+    for step, batch in enumerate(batches, start=2):
+        assert_same(batch, loader(live, data).load(step))
+    ragged = loader(live, data, pad_to_fixed_length=False, use_tf_native_loading=native)
+    assert len({batch["samples"].shape[1] for batch in ragged.batches(0, 6)}) > 2
+
+
+@pytest.mark.parametrize("features", ["cached", "live"])
+def test_a_batch_has_the_shapes_and_types_of_its_bucket(
+    request: pytest.FixtureRequest, data: DataConfig, features: str
+) -> None:
+    source = loader(request.getfixturevalue("live" if features == "live" else "corpus"), data)
     seen = set()
     for step in range(source.batches_per_epoch):
         bucket = source._buckets[source.plan(step).bucket]

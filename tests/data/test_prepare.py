@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,10 @@ import pytest
 from myxtts.audio.decode import decode, write_wav
 from myxtts.audio.mel import log_mel
 from myxtts.config import DataConfig
-from myxtts.data import feature_writer
+from myxtts.data import feature_writer, recipe
 from myxtts.data.ljspeech import LJSpeechDataset
-from myxtts.data.prepare import PreparedCorpus, cache_folder, mel_settings, prepare
+from myxtts.data.prepare import Computed, PreparedCorpus, cache_folder, prepare
+from myxtts.data.recipe import Recipe
 from myxtts.errors import UserError
 from myxtts.text.tokenizer import Tokenizer
 
@@ -32,7 +33,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.stem)
         return original(path, sample_rate)
 
-    monkeypatch.setattr(feature_writer, "decode", counting)
+    monkeypatch.setattr(recipe, "decode", counting)
     return names
 
 
@@ -58,7 +59,7 @@ def test_everything_training_reads(make_corpus: MakeCorpus, data: DataConfig) ->
     assert corpus.speaker.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 0]
     assert corpus.language.tolist() == [0] * 9
     for row in range(9):
-        mel = log_mel(decode(corpus.audio[row], 22050), mel_settings(data))
+        mel = log_mel(decode(corpus.audio[row], 22050), Recipe.of(data).mel)
         assert len(mel) == corpus.frames[row]
         np.testing.assert_array_equal(corpus.store.mel(row), mel.astype(np.float16))
         ids = Tokenizer("characters").encode(corpus.texts[row], "en").ids
@@ -93,9 +94,93 @@ def test_a_changed_clip_is_the_only_one_redone(
     computed.clear()
     second = prepare(folder, data)
     assert computed == ["c005"]
+    assert second.computed == Computed(texts=0, clips=1)
     assert second.fingerprint != first.fingerprint
     assert second.frames[5] == 30000 // 256
     np.testing.assert_array_equal(second.store.mel(6), first.store.mel(6))
+
+
+def test_a_changed_transcript_is_the_only_one_redone(
+    make_corpus: MakeCorpus, data: DataConfig, computed: list[str]
+) -> None:
+    folder = make_corpus()
+    first = prepare(folder, data)
+    assert first.computed == Computed(texts=12, clips=12)
+    metadata = (folder / "metadata.csv").read_text()
+    (folder / "metadata.csv").write_text(metadata.replace("c005|", "c005|new words "))
+    computed.clear()
+    second = prepare(folder, data)
+    assert computed == []
+    assert second.computed == Computed(texts=1, clips=0)
+    changed = np.flatnonzero(second.token_lengths != first.token_lengths)
+    assert changed.tolist() == [5]
+    assert prepare(folder, data).computed == Computed(texts=0, clips=0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_mels": 40}, {"sample_rate": 16000}, {"trim_silence": True}, {"loudness": -30.0}],
+    ids=str,
+)
+def test_a_changed_setting_of_the_sound_redoes_the_sound_once(
+    make_corpus: MakeCorpus, data: DataConfig, change: dict[str, object]
+) -> None:
+    folder = make_corpus(clips=4)
+    first = prepare(folder, data)
+    changed = data.model_copy(update=change)
+    second = prepare(folder, changed)
+    assert second.computed == Computed(texts=0, clips=4)
+    assert second.fingerprint != first.fingerprint
+    assert prepare(folder, changed).computed == Computed(texts=0, clips=0)
+    assert prepare(folder, data).computed == Computed(texts=0, clips=0)
+
+
+def test_a_changed_setting_of_the_text_redoes_the_text_alone(
+    make_corpus: MakeCorpus, data: DataConfig
+) -> None:
+    folder = make_corpus(clips=4)
+    prepare(folder, data)
+    spoken = data.model_copy(update={"text_units": "phonemes"})
+    assert prepare(folder, spoken).computed == Computed(texts=4, clips=0)
+
+
+def test_trimming_and_loudness_are_in_the_features(tmp_path: Path, data: DataConfig) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "wavs").mkdir(parents=True)
+    quiet = 0.01 * np.sin(np.arange(22050) / 20).astype(np.float32)
+    silence = np.zeros(11025, np.float32)
+    write_wav(folder / "wavs/a.wav", np.concatenate([silence, quiet, silence]), 22050)
+    (folder / "metadata.csv").write_text("a|one tone\n")
+    plain = prepare(folder, data)
+    trimmed = prepare(folder, data.model_copy(update={"trim_silence": True}))
+    louder = prepare(folder, data.model_copy(update={"loudness": -20.0}))
+    assert plain.frames[0] == 44100 // 256
+    assert 86 <= trimmed.frames[0] <= 100  # a second, 50 ms at each end, the edges of frames
+    tone = slice(60, 110)
+    gain = louder.store.mel(0)[tone].max() - plain.store.mel(0)[tone].max()
+    # A sine of 0.01 has -43 dB; 23 dB are 2.65 in the natural logarithm of a magnitude.
+    assert gain == pytest.approx(2.65, abs=0.05)
+
+
+def test_pcm_is_kept_only_for_live_features_and_beside_the_mels(
+    make_corpus: MakeCorpus, data: DataConfig
+) -> None:
+    folder = make_corpus(clips=4)
+    cached = prepare(folder, data)
+    cache = cache_folder(folder, data)
+    before = files(cache)
+    assert not list(cache.rglob("*.i16"))
+    live = prepare(folder, data.model_copy(update={"features": "live"}))
+    assert live.computed == Computed(texts=0, clips=4)
+    after = files(cache)
+    assert {name: after[name] for name in before} == before
+    added = sorted(name.split("/")[0] for name in set(after) - set(before))
+    assert added == ["pcm", "pcm"]
+    np.testing.assert_array_equal(live.frames, cached.frames)
+    np.testing.assert_array_equal(live.store.mel(2), cached.store.mel(2))
+    alone = folder.parent / "alone"
+    prepare(folder, data.model_copy(update={"features": "live", "cache_dir": str(alone)}))
+    assert not list(alone.rglob("*.f16"))
 
 
 def test_a_touched_clip_is_not_computed_again(
@@ -283,29 +368,71 @@ from pathlib import Path
 from myxtts.config import DataConfig
 from myxtts.data import feature_writer
 from myxtts.data.prepare import prepare
-feature_writer.SHARD_CLIPS = 3
-prepare(Path(sys.argv[1]), DataConfig(text_units="characters", cache_dir=sys.argv[2]))
+feature_writer.SHARD_CLIPS = int(sys.argv[4])
+prepare(
+    Path(sys.argv[1]),
+    DataConfig(text_units="characters", cache_dir=sys.argv[2], features=sys.argv[3]),
+)
+import resource
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-def test_kill_9_in_the_middle_leaves_the_same_bytes_in_the_end(make_corpus: MakeCorpus) -> None:
-    folder = make_corpus(clips=45)
+def start(folder: Path, cache: Path, features: str, shard_clips: int) -> subprocess.Popen[bytes]:
+    """Prepare a corpus in a process of its own; it prints the most memory it had, in kB."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    arguments = [str(folder), str(cache), features, str(shard_clips)]
+    command = [sys.executable, "-c", PREPARE, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    ("features", "kills"),
+    [
+        ("cached", [1, 5, 11]),
+        pytest.param("cached", range(1, 21), marks=pytest.mark.long),
+        pytest.param("live", range(1, 21), marks=pytest.mark.long),
+    ],
+    ids=["3 kills", "20 kills", "20 kills, live"],
+)
+def test_kill_9_in_the_middle_leaves_the_same_bytes_in_the_end(
+    make_corpus: MakeCorpus, features: str, kills: Sequence[int]
+) -> None:
+    folder = make_corpus(clips=66)
     whole, killed = folder.parent / "whole", folder.parent / "killed"
-
-    def start(cache: Path) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, "-c", PREPARE, str(folder), str(cache)]
-        return subprocess.Popen(command, env=environment)
-
-    assert start(whole).wait() == 0
-    for wanted in (1, 8):
-        process = start(killed)
+    assert start(folder, whole, features, 3).wait() == 0
+    for wanted in kills:
+        process = start(folder, killed, features, 3)
         while process.poll() is None and len(list(killed.rglob("shard-*.json"))) < wanted:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert start(killed).wait() == 0
+        assert process.wait() == -signal.SIGKILL  # it was at work, not done
+        assert len(list(killed.rglob("shard-*.json"))) < 22
+    assert start(folder, killed, features, 3).wait() == 0
     assert files(killed) == files(whole)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("features", ["cached", "live"])
+def test_memory_does_not_grow_with_the_corpus(make_corpus: MakeCorpus, features: str) -> None:
+    """Four times the clips, under new names: a few kB for each, not its features."""
+    folder = make_corpus(clips=200)
+    header, *lines = (folder / "metadata.csv").read_text().splitlines()
+    peak = []
+    for times in (2, 8):
+        for copy in range(times):
+            for line in lines:
+                source = folder / "wavs" / f"{line.split('|')[0]}.wav"
+                link = folder / "wavs" / f"x{copy}-{source.name}"
+                link.exists() or link.hardlink_to(source)
+        copies = [f"x{copy}-{line}" for copy in range(times) for line in lines]
+        (folder / "metadata.csv").write_text("\n".join([header, *copies]) + "\n")
+        process = start(folder, folder.parent / f"cache{times}", features, 64)
+        output, _ = process.communicate()
+        assert process.returncode == 0
+        peak.append(int(output))
+    features_kb = 1200 * 1.2 * 22050 * (2 if features == "live" else 0.625) / 1000
+    assert peak[1] - peak[0] < 0.15 * features_kb
 
 
 @pytest.mark.skipif(
@@ -318,3 +445,20 @@ def test_real_clips_all_arrive(tmp_path: Path) -> None:
     assert len(corpus) == 24
     assert not corpus.skipped
     assert (corpus.frames > 800).sum() == 3
+
+
+def test_a_bad_line_of_the_metadata_costs_only_itself(
+    make_corpus: MakeCorpus, data: DataConfig
+) -> None:
+    folder = make_corpus(clips=4)
+    with (folder / "metadata.csv").open("ab") as stream:
+        stream.write(b"../out|outside|s0|en\nc\xe9|latin|s0|en\n")
+    corpus = prepare(folder, data)
+    assert len(corpus) == 4
+    assert [(one.clip, one.path.name) for one in corpus.skipped] == [
+        ("line 6", "metadata.csv"),
+        ("line 7", "metadata.csv"),
+    ]
+    (folder / "metadata.csv").write_text("../out|outside\n")
+    with pytest.raises(UserError, match="line 1: its files must lie inside"):
+        prepare(folder, data)

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 
 from myxtts.data import text_cache
 from myxtts.data.text_cache import TokenizedTexts
+from myxtts.data.text_processes import Text, encode_in_processes
 from myxtts.text.tokenizer import Encoded, Tokenizer
 
 TEXTS = ["Good morning.", "سلام دنیا", "Good morning.", "Mind the gap ☃ ☃."]
@@ -138,3 +140,33 @@ def test_the_cache_does_not_grow_with_old_transcripts(tmp_path: Path) -> None:
     (path,) = tmp_path.glob("text-*.json")
     assert len(text_cache.read(path).positions) == 20
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_processes_write_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [*TEXTS, *(f"Sentence {number} of ☃." for number in range(600))]
+    tokenize(tmp_path / "one", texts, Tokenizer("characters"))
+    monkeypatch.setattr(text_cache, "_WORTH_PROCESSES", 100)
+    started: list[int] = []
+
+    def spied(wanted: list[Text], tokenizer: Tokenizer, processes: int) -> Iterator[Encoded]:
+        started.append(processes)
+        return encode_in_processes(wanted, tokenizer, processes)
+
+    monkeypatch.setattr(text_cache, "encode_in_processes", spied)
+    heard: list[int] = []
+    text_cache.tokenize(
+        texts, [None] * len(texts), ["en", "fa"], Tokenizer("characters"), tmp_path / "two",
+        heard.append, processes=2,
+    )  # fmt: skip
+    assert started == [2]
+    assert heard[-1] == len(texts)
+    one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
+    assert [path.name for path in one] == [path.name for path in two]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+def test_few_texts_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_cache, "encode_in_processes", None)  # calling it would fail
+    tokenizer = CountingTokenizer()
+    text_cache.tokenize(TEXTS, ["en"] * 4, ["en"], tokenizer, tmp_path, [].append, processes=2)
+    assert len(tokenizer.encoded) == 3

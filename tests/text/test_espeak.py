@@ -66,7 +66,8 @@ def test_rate_pitch_and_variant_change_the_speech() -> None:
     plain = espeak.speak(text, "en-us").samples
     assert len(espeak.speak(text, "en-us", rate=300).samples) < 0.8 * len(plain)
     # parameters of one call do not stay for the next
-    assert abs(len(espeak.speak(text, "en-us").samples) - len(plain)) < 100
+    # (espeak's pauses vary a little with what its process said before)
+    assert abs(len(espeak.speak(text, "en-us").samples) - len(plain)) < 0.05 * len(plain)
     low = espeak.speak(text, "en-us", pitch=0).samples[: len(plain)]
     other = espeak.speak(text, "en-us+f3").samples[: len(plain)]
     assert not np.array_equal(low, plain[: len(low)])

@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from myxtts import devices
 from myxtts.errors import UsageError, UserError
 from myxtts.telemetry import session
-from myxtts.training import checkpoint
+from myxtts.training import checkpoint, trainer
+from myxtts.training.feeder import Feeder
 from myxtts.training.run import train
+from myxtts.training.trainer import Trainer
 
 
 def losses(config, **settings) -> list[float]:
@@ -21,6 +24,39 @@ def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
     assert losses(tiny_run()) == alone
     for depth in (1, 3):
         assert losses(tiny_run({"data.pipeline_depth": depth}, dual=True)) == alone
+
+
+def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
+    live = {
+        "data.features": "live",
+        "data.augment_gain_db": 3.0,
+        "data.augment_noise_snr_db": 20.0,
+        "data.augment_time_mask": 20,
+        "data.augment_frequency_mask": 8,
+    }
+    alone = session.load(train(tiny_run(live | {"data.optimize_cpu_gpu_overlap": False}, steps=8)))
+    overlapping = session.load(train(tiny_run(live, steps=8)))
+    expected = [step.loss for step in alone.steps]
+    assert len(expected) == 8 and len(set(expected)) == 8
+    assert [step.loss for step in overlapping.steps] == expected
+    assert losses(tiny_run(live, steps=8, dual=True)) == expected
+    # One after the other, nothing ever waits ready; with threads of its own, something does.
+    assert not any(sum(step.rings.values()) for step in alone.steps)
+    assert any(sum(step.rings.values()) for step in overlapping.steps)
+
+
+def test_validation_is_not_augmented(tiny_run, small_corpus):
+    """With weights from the same seed, two settings of augmentation validate alike."""
+    measured = []
+    for gain in (0.0, 20.0):
+        live = {
+            "data.features": "live",
+            "data.augment_gain_db": gain,
+            "data.val_data": str(small_corpus),
+        }
+        config = tiny_run(live)
+        measured.append(Trainer(config, devices.place(config.data)).validate())
+    assert measured[0] == measured[1]
 
 
 def test_every_second_is_accounted_for_and_nothing_compiles_after_warm_up(tiny_run):
@@ -114,6 +150,29 @@ def test_ways_of_uploading_change_the_rings_and_not_the_numbers(tiny_run, overri
         {"uploaded"} if "data.enhanced_gpu_prefetch" in overrides else set()
     )
     assert set(other.steps[0].rings) == expected
+
+
+def test_the_feeder_is_told_how_much_and_how_long(tiny_run, monkeypatch):
+    told = {}
+
+    class Recording(Feeder):
+        def __init__(self, steps, lanes, *, synchronous, in_flight):
+            told.update(synchronous=synchronous, in_flight=in_flight)
+            super().__init__(steps, lanes, synchronous=synchronous, in_flight=in_flight)
+
+        def wait_until_warm(self, seconds):
+            told["delay"] = seconds
+            return super().wait_until_warm(seconds)
+
+    monkeypatch.setattr(trainer, "Feeder", Recording)
+    settings = {
+        "data.pipeline_buffer_size": 2,
+        "data.prefetch_buffer_size": 8,
+        "data.model_start_delay": 0.25,
+    }
+    run = session.load(train(tiny_run(settings, steps=6)))
+    assert told == {"synchronous": False, "in_flight": 2, "delay": 0.25}
+    assert max(sum(step.rings.values()) for step in run.steps) <= 2
 
 
 def test_xla_is_measured_and_pinned(tiny_run):

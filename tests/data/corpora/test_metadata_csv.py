@@ -1,8 +1,9 @@
+import os
 from pathlib import Path
 
 import pytest
 
-from myxtts.data.ljspeech import read_corpus
+from myxtts.data.corpora import list_corpus, read_corpus
 from myxtts.errors import UserError
 
 
@@ -66,6 +67,14 @@ def test_pipes_inside_the_transcript_lose_nothing(tmp_path: Path) -> None:
     assert read_corpus(tmp_path)[0].text == "one two"
 
 
+@pytest.mark.parametrize(
+    "written", ["In|1990.|In nineteen ninety.", "In 1990.|In|nineteen ninety."]
+)
+def test_a_pipe_in_one_of_the_two_texts(tmp_path: Path, written: str) -> None:
+    write(tmp_path, f"a|{written}\n")
+    assert read_corpus(tmp_path)[0].text == "In nineteen ninety."
+
+
 def test_unusual_line_separators_stay_in_the_text(tmp_path: Path) -> None:
     write(tmp_path, "a|one\u2028two\nb|three\n")
     assert len(read_corpus(tmp_path)) == 2
@@ -75,9 +84,12 @@ def test_unusual_line_separators_stay_in_the_text(tmp_path: Path) -> None:
 def test_a_path_out_of_the_corpus_is_refused_with_its_line(tmp_path: Path, name: str) -> None:
     folder = write(tmp_path / "corpus", f"fine|Text.\n{name}|Text.\n")
     (tmp_path / "secret.wav").write_bytes(b"x")
-    with pytest.raises(UserError, match="line 2: audio must lie inside the corpus") as refusal:
+    with pytest.raises(UserError, match="line 2: its files must lie inside the corpus") as refusal:
         read_corpus(folder)
     assert refusal.value.received == name
+    listing = list_corpus(folder)
+    assert [clip.id for clip in listing.clips] == ["fine"]
+    assert [(refused.line, refused.received) for refused in listing.refused] == [(2, name)]
 
 
 def test_an_absolute_path_inside_the_corpus_is_fine(tmp_path: Path) -> None:
@@ -116,3 +128,53 @@ def test_a_line_without_a_name_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, "a|fine\n|Text.\n")
     with pytest.raises(UserError, match="line 2: the first column"):
         read_corpus(tmp_path)
+
+
+def test_bad_lines_are_refused_one_by_one(tmp_path: Path) -> None:
+    content = b"a|fine\nb|caf\xe9\nc|nul\0byte\nd|" + b"x" * 200_000 + b"\n|nameless\nf|also fine\n"
+    listing = list_corpus(write(tmp_path, content))
+    assert [(clip.id, clip.line) for clip in listing.clips] == [("a", 1), ("f", 6)]
+    assert [refused.line for refused in listing.refused] == [2, 3, 4, 5]
+    assert all(len(refused.received) < 500 for refused in listing.refused)
+    assert all(refused.received.isprintable() for refused in listing.refused)
+    with pytest.raises(UserError, match="line 2: the metadata must be UTF-8") as error:
+        read_corpus(tmp_path)
+    assert f"myxtts corpus check {tmp_path}" in error.value.remedy
+
+
+def test_a_bad_first_line_is_no_header(tmp_path: Path) -> None:
+    listing = list_corpus(write(tmp_path, b"id|text|\xff\na|fine\n"))
+    assert [refused.line for refused in listing.refused] == [1]
+    assert listing.clips[0].text == "fine"
+
+
+def test_old_line_ends_and_a_last_line_without_one(tmp_path: Path) -> None:
+    clips = read_corpus(write(tmp_path, b"a|One.\rb|Two."))
+    assert [(clip.id, clip.text, clip.line) for clip in clips] == [
+        ("a", "One.", 1),
+        ("b", "Two.", 2),
+    ]
+
+
+def test_a_corpus_one_folder_further_is_pointed_out(tmp_path: Path) -> None:
+    write(tmp_path / "LJSpeech-1.1", "a|Text.\n")
+    with pytest.raises(UserError, match="is no corpus") as error:
+        read_corpus(tmp_path)
+    assert error.value.remedy == f"there is one inside: {tmp_path / 'LJSpeech-1.1'}"
+
+
+def test_the_metadata_itself_may_be_no_link_out_and_no_pipe(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (tmp_path / "elsewhere").write_text("secret|secret\n")
+    (folder / "metadata.csv").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="link out"):
+        read_corpus(folder)
+    (folder / "metadata.csv").unlink()
+    os.mkfifo(folder / "metadata.csv")
+    with pytest.raises(UserError, match="plain file"):
+        read_corpus(folder)
+    (folder / "metadata.csv").unlink()
+    (folder / "metadata.csv").mkdir()
+    with pytest.raises(UserError, match="plain file"):
+        read_corpus(folder)
