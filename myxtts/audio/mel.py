@@ -35,7 +35,7 @@ class MelSettings:
 
 
 FILTERS_PER_BAND = 8
-FRAMES_PER_BLOCK = 32
+FRAMES_AT_ONCE = 32
 
 # Slaney's scale: linear to 1 kHz, 15 mels there; then 27 mels for each factor of 6.4.
 _HZ_PER_MEL = 200.0 / 3
@@ -101,22 +101,6 @@ def stft(signal: np.ndarray, settings: MelSettings) -> np.ndarray:
     return scipy.fft.rfft(frames * analysis_window(settings.n_fft), axis=1)
 
 
-def _magnitudes(signal: np.ndarray, settings: MelSettings) -> np.ndarray:
-    """Magnitudes of an already padded signal, float32 [frames, n_fft // 2 + 1].
-
-    In double precision: rounding in single is relative to a frame's loudest bin, and the logarithm
-    makes it visible in the quiet ones. A few frames at a time, so that they stay in the cache.
-    """
-    frames = np.lib.stride_tricks.sliding_window_view(signal, settings.n_fft)[:: settings.hop]
-    window = scipy.signal.get_window("hann", settings.n_fft, fftbins=True)
-    magnitudes = np.empty((len(frames), settings.n_fft // 2 + 1), np.float32)
-    for first in range(0, len(frames), FRAMES_PER_BLOCK):
-        block = slice(first, first + FRAMES_PER_BLOCK)
-        spectra = scipy.fft.rfft(frames[block] * window, axis=1)
-        np.sqrt(spectra.real**2 + spectra.imag**2, out=magnitudes[block], casting="same_kind")
-    return magnitudes
-
-
 def padded(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
     """The signal continued at both ends, so that the first and last frames have whole windows."""
     padding = (settings.n_fft - settings.hop) // 2
@@ -136,9 +120,20 @@ def log_mel(samples: np.ndarray, settings: MelSettings) -> np.ndarray:
 
 
 def log_mel_of_padded(signal: np.ndarray, settings: MelSettings) -> np.ndarray:
-    """The same from a signal that `padded` continued already, float32 [frames, n_mels]."""
-    magnitudes = _magnitudes(signal, settings)
-    mel = np.empty((len(magnitudes), settings.n_mels), np.float32)
-    for filters, bins, weights in _bands(settings):
-        mel[:, filters] = magnitudes[:, bins] @ weights
+    """The same from a signal that `padded` continued already, float32 [frames, n_mels].
+
+    In double precision: rounding in single is relative to a frame's loudest bin, and the logarithm
+    makes it visible in the quiet ones. A few frames at a time, so that they stay in the cache.
+    """
+    frames = np.lib.stride_tricks.sliding_window_view(signal, settings.n_fft)[:: settings.hop]
+    window = scipy.signal.get_window("hann", settings.n_fft, fftbins=True)
+    bands = _bands(settings)
+    used = max(bins.stop for _, bins, _ in bands)  # no filter looks at the bins above
+    mel = np.empty((len(frames), settings.n_mels), np.float32)
+    for first in range(0, len(frames), FRAMES_AT_ONCE):
+        some = slice(first, first + FRAMES_AT_ONCE)
+        spectra = scipy.fft.rfft(frames[some] * window, axis=1)[:, :used]
+        magnitudes = np.abs(spectra.astype(np.complex64))
+        for filters, bins, weights in bands:
+            mel[some, filters] = magnitudes[:, bins] @ weights
     return np.log(np.maximum(mel, np.float32(settings.floor)))
