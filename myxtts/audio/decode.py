@@ -39,7 +39,7 @@ def decode(path: Path, sample_rate: int) -> np.ndarray:
     try:
         with soundfile.SoundFile(path) as file:
             promised, source_rate = file.frames, file.samplerate
-            channels = file.read(dtype="float32", always_2d=True)  # [samples, channels]
+            channels = _read(file)
     except (soundfile.SoundFileError, RuntimeError) as error:
         raise AudioError(path, f"damaged, or not audio ({_plain(error)})") from error
     if len(channels) == 0:
@@ -50,6 +50,14 @@ def decode(path: Path, sample_rate: int) -> np.ndarray:
     if not np.isfinite(samples).all():
         raise AudioError(path, "NaN or infinite samples")
     return np.clip(_resample(samples, source_rate, sample_rate), -1.0, 1.0)
+
+
+def _read(file: soundfile.SoundFile) -> np.ndarray:
+    """float32 [samples, channels]."""
+    if file.subtype == "PCM_16":
+        # What libsndfile computes for such a file, in half the time.
+        return file.read(dtype="int16", always_2d=True) * np.float32(2.0**-15)
+    return file.read(dtype="float32", always_2d=True)
 
 
 def _resample(samples: np.ndarray, source_rate: int, sample_rate: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from myxtts.data.batch_memory import BatchMemory
 from myxtts.data.checked_file import Damaged, quarantine
 from myxtts.data.recipe import Recipe
 from myxtts.data.shards import Moments, Shard, checksum, map_shard
@@ -56,6 +57,7 @@ class FeatureStore:
             first=np.zeros(len(clips), np.int32),
             checked=np.zeros(len(clips), bool),
         )
+        self._memory = BatchMemory()
         if in_memory:
             self._rows_of = [np.array(mapped) for mapped in self._rows_of]
 
@@ -95,6 +97,7 @@ class FeatureStore:
             first=self._index.first[positions] + first,
             checked=self._index.checked[positions],
         )
+        chosen._memory = self._memory
         return chosen
 
     def rows(self, row: int) -> np.ndarray:
@@ -116,7 +119,7 @@ class FeatureStore:
         mapped file into the batch; the GIL is free meanwhile.
         """
         shape = (len(rows), self.recipe.rows(length), self.recipe.width)
-        batch = np.empty(shape, self.recipe.dtype)
+        batch = self._memory.empty(shape, self.recipe.dtype)
         for i, row in enumerate(rows):
             fill(batch[i], self.rows(row), 0 if starts is None else starts[i])
         return batch

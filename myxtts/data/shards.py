@@ -153,4 +153,6 @@ def map_shard(shard: Shard) -> np.ndarray:
     if shard.rows == 0:  # an empty file cannot be mapped
         return shard.recipe.nothing()
     shape = (shard.rows, shard.recipe.width)
-    return np.memmap(shard.data, shard.recipe.dtype, mode="r", shape=shape)
+    mapped = np.memmap(shard.data, shard.recipe.dtype, mode="r", shape=shape)
+    # A plain view: slicing a np.memmap takes microseconds, a third of the time of a batch.
+    return mapped.view(np.ndarray)
