@@ -35,7 +35,7 @@ class MelSettings:
 
 
 FILTERS_PER_BAND = 8
-FRAMES_AT_ONCE = 32
+FRAMES_AT_ONCE = 64
 
 # Slaney's scale: linear to 1 kHz, 15 mels there; then 27 mels for each factor of 6.4.
 _HZ_PER_MEL = 200.0 / 3
