@@ -10,7 +10,14 @@ from typing import Any
 from growth import Size
 from peers import ENTRIES
 from rounds import Outcome
-from text_speed import Speeds
+from text_speed import (
+    FROM_CACHE,
+    OURS_4X,
+    OURS_4X_SHARED,
+    OURS_SHARED,
+    PHONEMIZER_SHARED,
+    Speeds,
+)
 
 RATIOS = (
     "warm_vs_best_peer", "warm_vs_npy_peer", "cold_vs_best_peer", "warm_vs_memcpy",
@@ -29,16 +36,15 @@ def ratios(
     rate = {name: outcome.rate for name, outcome in outcomes.items()}
     live = [rate[n] for n in outcomes if ENTRIES[n].kind == "live" and rate[n] is not None]
     best = max((value for value in live if value is not None), default=None)
-    ours, many = text.median("ours"), text.median("ours, 4x")
-    shared = next((text.median(n) for n in text.seconds if n.startswith("ours, 4x, ")), None)
     values = (
         _ratio(rate.get("warm"), best),
         _ratio(rate.get("warm"), rate.get("npy")),
         _ratio(rate.get("cold"), best),
         _ratio(rate.get("warm"), rate.get("memcpy")),
-        _ratio(text.median("phonemizer"), ours),
-        _ratio(many, shared),
-        text.median("ours, from the cache"),
+        # Each side in its faster way, with one worker or with as many as everyone.
+        _ratio(text.best("phonemizer", PHONEMIZER_SHARED), text.best("ours", OURS_SHARED)),
+        _ratio(text.median(OURS_4X), text.median(OURS_4X_SHARED)),
+        text.median(FROM_CACHE),
         sizes[-1].first_batch_cached_seconds if sizes else None,
         useful["buckets"]["useful"] if useful else None,
         useful["single"]["useful"] if useful else None,
@@ -71,6 +77,10 @@ def document(
             "transcripts": text.transcripts,
             "seconds": {name: [round(s, 3) for s in times] for name, times in text.seconds.items()},
             "missing": text.missing,
+            "one_worker_each": _ratio(text.median("phonemizer"), text.median("ours")),
+            "several_workers_each": _ratio(
+                text.median(PHONEMIZER_SHARED), text.median(OURS_SHARED)
+            ),
         },
         "sizes": [asdict(size) for size in sizes],
         "useful_frames": useful,

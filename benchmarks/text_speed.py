@@ -28,6 +28,11 @@ from myxtts.data.demo_sentences import sentences
 from myxtts.text.tokenizer import Tokenizer
 
 TRANSCRIPTS = 13_100
+FROM_CACHE = "ours, from the cache"
+OURS_SHARED = f"ours, {WORKERS} processes"
+OURS_4X = "ours, 4 x the text"
+OURS_4X_SHARED = f"ours, 4 x the text, {WORKERS} processes"
+PHONEMIZER_SHARED = f"phonemizer, {WORKERS} jobs"
 ENDINGS = ("", " Yes.", " No.", " Then.")
 """Tell four copies of a transcript apart: equal ones would be read once."""
 
@@ -44,6 +49,11 @@ class Speeds:
         values = self.seconds.get(name)
         return statistics.median(values) if values else None
 
+    def best(self, *names: str) -> float | None:
+        """The smallest median of these ways."""
+        medians = [median for name in names if (median := self.median(name)) is not None]
+        return min(medians, default=None)
+
 
 def transcripts(count: int) -> list[str]:
     """LJSpeech's, when the folder of real data is there; otherwise sentences of our own."""
@@ -55,16 +65,16 @@ def transcripts(count: int) -> list[str]:
 
 
 def measure(texts: Sequence[str], scratch: Path, rounds: int, say: Callable[[str], None]) -> Speeds:
-    """All ways in turn, `rounds` times; "4x" reads four times as many transcripts."""
+    """All ways in turn, `rounds` times."""
     many = [text + ending for ending in ENDINGS for text in texts]
     ways: dict[str, Callable[[], float]] = {
         "ours": lambda: _emptied(scratch, texts, 1),
-        f"ours, {WORKERS} processes": lambda: _emptied(scratch / "shared", texts, WORKERS),
-        "ours, from the cache": lambda: in_fresh_process(_ours, texts, scratch, 1),
+        OURS_SHARED: lambda: _emptied(scratch / "shared", texts, WORKERS),
+        FROM_CACHE: lambda: in_fresh_process(_ours, texts, scratch, 1),
         "phonemizer": lambda: in_fresh_process(_phonemizer, texts, 1),
-        f"phonemizer, {WORKERS} jobs": lambda: in_fresh_process(_phonemizer, texts, WORKERS),
-        "ours, 4x": lambda: _emptied(scratch / "4x", many, 1),
-        f"ours, 4x, {WORKERS} processes": lambda: _emptied(scratch / "4x", many, WORKERS),
+        PHONEMIZER_SHARED: lambda: in_fresh_process(_phonemizer, texts, WORKERS),
+        OURS_4X: lambda: _emptied(scratch / "4x", many, 1),
+        OURS_4X_SHARED: lambda: _emptied(scratch / "4x", many, WORKERS),
     }
     speeds = Speeds(len(texts))
     for number in range(rounds):
@@ -135,6 +145,10 @@ def _phonemizer(texts: Sequence[str], jobs: int) -> float:
     backend = EspeakBackend("en-us", preserve_punctuation=True, with_stress=True)
     phonemes = backend.phonemize(list(texts), njobs=jobs)
     seconds = time.perf_counter() - begin
+    if jobs > 1:
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown()  # its workers would wait 5 minutes for more
     if len(phonemes) != len(texts) or not all(phonemes):
         raise RuntimeError("phonemizer left transcripts out")
     return seconds

@@ -285,12 +285,14 @@ _SYMBOLS = (
 _GROUPS: tuple[tuple[re.Pattern[str], tuple[_Rule, ...]], ...] = (
     (re.compile(r"@|\.(?:com|org|net|edu|gov|io)\b"), _ADDRESSES),
     (re.compile(r"[\d½⅓⅔¼¾⅛⅜⅝⅞]"), _DATES_AND_TIMES),
-    (re.compile(r"\.|\b(?:Mr|Mrs|Messrs|Dr|St|Jr|Sr|etc|vs)\b"), _SHORT_FORMS),
+    # Not every full stop: most sentences end with one, and the rules are many.
+    (re.compile(r"\b(?:[A-Za-z]|[A-Z][a-z]{1,4}|pp|nos?|ch|vol|viz|approx)\."
+                r"|\b(?:Mr|Mrs|Messrs|Dr|St|Jr|Sr|etc|vs)\b"), _SHORT_FORMS),
     (re.compile(r"[IVXL]\b"), _ROMAN_NUMERALS),
     (re.compile(r"\. "), _INITIALS),
     (re.compile(r"\d"), _QUANTITIES),
     (re.compile(rf"[a-z]:[a-z]|[{re.escape(''.join(SYMBOLS))}]"), _SYMBOLS),
-)
+)  # fmt: skip
 
 
 def normalize_english(text: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from myxtts.text.english import normalize_english
+from myxtts.text.english_words import ABBREVIATIONS
 from myxtts.text.normalize import normalize
 
 CASES = [
@@ -158,3 +162,15 @@ def test_english(written: str, said: str) -> None:
 def test_normalised_text_is_left_alone() -> None:
     for _, said in CASES:
         assert normalize(said, "en") == said
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern, _ in ABBREVIATIONS])
+def test_no_abbreviation_is_passed_over_before_the_rules_are_tried(pattern: str) -> None:
+    """The rules run only on a text in which a quick look finds something for them."""
+    written = re.sub(r"\\b|\(\?=.*\)|,\?", "", pattern)
+    written = written.replace(r"\.?", ".").replace(r"\.", ".").replace(r"\s?", " ")
+    written = written.replace("[Nn]os?", "no").replace("[Cc]h", "ch")
+    follows = "5" if r"\d" in pattern else "Paul"
+    text = f"to {written} {follows} today"
+    assert re.search(pattern, text), "the test must write what the rule reads"
+    assert normalize_english(text) != text
