@@ -37,7 +37,7 @@ class TrainStep:
     """Callable: a batch on the model's device in, losses out, weights updated.
 
     Two programs: losses and gradients, compiled once per shape, and the update, compiled once for
-    all shapes (it is half of the compile time, and no shape of a batch reaches it).
+    all shapes (it takes long to compile, and no shape of a batch reaches it).
     """
 
     def __init__(
