@@ -47,7 +47,7 @@ class Plan:
 
 
 FULL = Plan(1e9, 2048, 5, 3, 3, text_speed.TRANSCRIPTS)
-QUICK = Plan(5e7, 256, 2, 1, 1, 2000)
+QUICK = Plan(5e7, 256, 2, 1, 1, 3200)
 
 
 def main() -> None:

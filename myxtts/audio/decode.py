@@ -8,19 +8,18 @@ clip or to stop.
 from __future__ import annotations
 
 import io
-import struct
 from math import gcd
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import scipy.signal
 import soundfile
 
+from myxtts.audio.wav import WavLayout, wav_layout
 from myxtts.files import write_atomically
 
-# A WAV written to a pipe cannot know its length and says this.
-_LENGTH_UNKNOWN = 0xFFFFFFFF
+LOWEST_RATE, HIGHEST_RATE = 4_000, 768_000
+"""Hz. A header may claim any rate, and resampling from one of a few Hz would fill the memory."""
 
 
 class AudioError(Exception):
@@ -35,37 +34,36 @@ class AudioError(Exception):
 def decode(path: Path, sample_rate: int) -> np.ndarray:
     """Read an audio file as float32 mono [samples] in [-1, 1] at `sample_rate`."""
     path = Path(path)
-    _check_container(path)
+    layout = _checked_layout(path)
+    if layout is not None and layout.plain:
+        source_rate, channels = layout.sample_rate, layout.read(path) * np.float32(2.0**-15)
+    else:
+        source_rate, channels = _read(path)
+    if len(channels) == 0:
+        raise AudioError(path, "no samples")
+    if not LOWEST_RATE <= source_rate <= HIGHEST_RATE:
+        raise AudioError(path, f"a sample rate of {source_rate:,} Hz")
+    samples = channels.mean(axis=1) if channels.shape[1] > 1 else channels[:, 0]
+    if source_rate == sample_rate:
+        return samples
+    common = gcd(source_rate, sample_rate)
+    resampled = scipy.signal.resample_poly(samples, sample_rate // common, source_rate // common)
+    return np.clip(resampled, -1.0, 1.0).astype(np.float32, copy=False)
+
+
+def _read(path: Path) -> tuple[int, np.ndarray]:
+    """The sample rate, and float32 [samples, channels] in [-1, 1], by libsndfile."""
     try:
         with soundfile.SoundFile(path) as file:
             promised, source_rate = file.frames, file.samplerate
-            channels = _read(file)
+            channels = file.read(dtype="float32", always_2d=True)
     except (soundfile.SoundFileError, RuntimeError) as error:
         raise AudioError(path, f"damaged, or not audio ({_plain(error)})") from error
-    if len(channels) == 0:
-        raise AudioError(path, "no samples")
-    if len(channels) < promised:
+    if 0 < len(channels) < promised:
         raise AudioError(path, f"truncated: {len(channels):,} of {promised:,} samples")
-    samples = channels.mean(axis=1) if channels.shape[1] > 1 else channels[:, 0]
-    if not np.isfinite(samples).all():
+    if not np.isfinite(channels).all():
         raise AudioError(path, "NaN or infinite samples")
-    return np.clip(_resample(samples, source_rate, sample_rate), -1.0, 1.0)
-
-
-def _read(file: soundfile.SoundFile) -> np.ndarray:
-    """float32 [samples, channels]."""
-    if file.subtype == "PCM_16":
-        # What libsndfile computes for such a file, in half the time.
-        return file.read(dtype="int16", always_2d=True) * np.float32(2.0**-15)
-    return file.read(dtype="float32", always_2d=True)
-
-
-def _resample(samples: np.ndarray, source_rate: int, sample_rate: int) -> np.ndarray:
-    if source_rate == sample_rate:
-        return np.ascontiguousarray(samples, np.float32)
-    common = gcd(source_rate, sample_rate)
-    resampled = scipy.signal.resample_poly(samples, sample_rate // common, source_rate // common)
-    return resampled.astype(np.float32, copy=False)
+    return source_rate, np.clip(channels, -1.0, 1.0)
 
 
 def _plain(error: Exception) -> str:
@@ -73,36 +71,20 @@ def _plain(error: Exception) -> str:
     return (getattr(error, "error_string", "") or str(error)).rstrip(". ")
 
 
-def _check_container(path: Path) -> None:
-    """Find what libsndfile would pass over: an empty file, or a WAV cut short."""
+def _checked_layout(path: Path) -> WavLayout | None:
+    """A WAV's layout; finds what libsndfile would pass over: an empty file, or one cut short."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            promised = _wav_end(file)
+            layout = wav_layout(file)
     except OSError as error:
         raise AudioError(path, error.strerror or str(error)) from error
     if size == 0:
         raise AudioError(path, "zero bytes")
-    if promised is not None and promised > size:
+    if layout is not None and layout.length is not None and layout.start + layout.length > size:
+        promised = layout.start + layout.length
         raise AudioError(path, f"truncated: {size:,} of {promised:,} bytes")
-
-
-def _wav_end(file: BinaryIO) -> int | None:
-    """The offset at which a WAV says that its samples end; None when it does not say."""
-    form, _, kind = struct.unpack("<4sI4s", file.read(12).ljust(12, b"\0"))
-    if form not in (b"RIFF", b"RF64") or kind != b"WAVE":
-        return None
-    long_length = None  # RF64 keeps a length of 64 bits in a chunk of its own
-    while len(header := file.read(8)) == 8:
-        name, length = struct.unpack("<4sI", header)
-        start = file.tell()
-        if name == b"data":
-            length = long_length if length == _LENGTH_UNKNOWN else length
-            return None if length is None else start + length
-        if name == b"ds64":
-            _, long_length = struct.unpack("<QQ", file.read(16).ljust(16, b"\0"))
-        file.seek(start + length + length % 2)  # chunks are padded to even lengths
-    return None
+    return layout
 
 
 def write_wav(path: Path, samples: np.ndarray, sample_rate: int) -> None:

@@ -26,7 +26,7 @@ from myxtts.config import DataConfig
 
 Kind = Literal["mels", "pcm"]
 
-FORMAT = 2
+FORMAT = 3
 FULL_SCALE = 32768.0
 """What 1.0 is in 16-bit samples: a 16-bit file keeps its very numbers."""
 

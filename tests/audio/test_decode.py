@@ -157,3 +157,24 @@ def test_written_samples_come_back(tmp_path: Path) -> None:
     np.testing.assert_allclose(samples[:-2], tone(), atol=1e-4)
     np.testing.assert_allclose(samples[-2:], [1.0, -1.0], atol=1e-4)
     assert [file.name for file in tmp_path.iterdir()] == ["out.wav"]
+
+
+@pytest.mark.parametrize("rate", [1, 4_000_000_000])
+def test_a_header_may_claim_any_rate(tmp_path: Path, rate: int) -> None:
+    """Resampling from 1 Hz would fill the memory."""
+    path = tmp_path / "strange.wav"
+    soundfile.write(path, np.zeros(1000, np.float32), 22050, subtype="PCM_16")
+    content = bytearray(path.read_bytes())
+    content[24:28] = rate.to_bytes(4, "little")
+    path.write_bytes(bytes(content))
+    with pytest.raises(AudioError, match="sample rate"):
+        decode(path, 22050)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_plain_wavs_are_read_as_libsndfile_reads_them(tmp_path: Path, channels: int) -> None:
+    path = tmp_path / "plain.wav"
+    noise = np.random.default_rng(1).integers(-(2**15), 2**15, (3000, channels), np.int16)
+    soundfile.write(path, noise, 22050, subtype="PCM_16")
+    expected, _ = soundfile.read(path, dtype="float32", always_2d=True)
+    np.testing.assert_array_equal(decode(path, 22050), expected.mean(axis=1))
