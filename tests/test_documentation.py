@@ -108,6 +108,12 @@ def flags_of(command: Any) -> set[str]:
     return own.union(*(flags_of(child) for child in getattr(command, "commands", {}).values()))
 
 
+def flags_of_benchmarks() -> set[str]:
+    """What the programs in benchmarks/ accept."""
+    programs = [file.read_text(encoding="utf-8") for file in (ROOT / "benchmarks").glob("*.py")]
+    return {flag for text in programs for flag in re.findall(r'add_argument\("(--[\w-]+)"', text)}
+
+
 @pytest.mark.parametrize("page", ENGLISH, ids=name)
 def test_every_english_page_has_a_persian_one(page: Path) -> None:
     assert (ROOT / "docs/fa" / page.name).is_file()
@@ -159,7 +165,7 @@ def test_commands_in_code_blocks_are_understood_by_the_program(page: Path) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_commands_and_flags_named_in_the_text_exist(page: Path) -> None:
-    every_flag = flags_of(program())
+    every_flag = flags_of(program()) | flags_of_benchmarks()
     for code in [*inline_code(page), *code_lines(page)]:
         words = our_words(code)
         if words is None:
