@@ -49,7 +49,7 @@ def decode(path: Path, sample_rate: int) -> np.ndarray:
     samples = channels.mean(axis=1) if channels.shape[1] > 1 else channels[:, 0]
     if not np.isfinite(samples).all():
         raise AudioError(path, "NaN or infinite samples")
-    return np.clip(_resample(samples, source_rate, sample_rate), -1.0, 1.0)
+    return np.clip(resample(samples, source_rate, sample_rate), -1.0, 1.0)
 
 
 def _read(file: soundfile.SoundFile) -> np.ndarray:
@@ -60,7 +60,8 @@ def _read(file: soundfile.SoundFile) -> np.ndarray:
     return file.read(dtype="float32", always_2d=True)
 
 
-def _resample(samples: np.ndarray, source_rate: int, sample_rate: int) -> np.ndarray:
+def resample(samples: np.ndarray, source_rate: int, sample_rate: int) -> np.ndarray:
+    """The same sound at another rate, float32 [samples]."""
     if source_rate == sample_rate:
         return np.ascontiguousarray(samples, np.float32)
     common = gcd(source_rate, sample_rate)
