@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def _plots(evaluation: Evaluation, language: Language) -> list[str]:
     images = []
     for metric in METRICS:
         sides = [clip.values[metric] for clip in evaluation.clips if metric in clip.values]
-        if not sides:
+        if not sides or metric == "nearest_speaker":  # of each clip it is yes or no
             continue
         drawing = histograms(
             word(metric, language),
@@ -66,6 +67,7 @@ def _plots(evaluation: Evaluation, language: Language) -> list[str]:
                 (word("model", language), [side.model for side in sides]),
                 (word("source", language), [side.source for side in sides]),
             ],
+            partial(evaluation_text.amount, metric),
         )
         images.append(_image(to_svg(drawing), "image/svg+xml", drawing.described))
     return images

@@ -76,7 +76,7 @@ _WORDS: dict[str, dict[Language, str]] = {
     "evaluation": {"en": "What the judges say", "fa": "نظر داوران"},
     "metric": {"en": "measure", "fa": "سنجه"},
     "source": {"en": "source", "fa": "ضبط اصلی"},
-    "ratio": {"en": "ratio, 95 % interval", "fa": "نسبت، بازهٔ ۹۵٪"},
+    "ratio": {"en": "ratio (95 %)", "fa": "نسبت (۹۵٪)"},
     "clips": {"en": "clips", "fa": "قطعه"},
     "all_clips": {"en": "all clips", "fa": "همهٔ قطعه‌ها"},
     "wer": {"en": "word error rate", "fa": "نرخ خطای واژه"},
