@@ -12,6 +12,7 @@ help:            ## this list
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[cpu,phonemes,eval,test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps Resemblyzer==0.1.4
 	@touch $@
 
 demo: $(VENV)/installed   ## corpus → training on two virtual devices → speech, in demo/

@@ -46,9 +46,16 @@ def decode(path: Path, sample_rate: int) -> np.ndarray:
     samples = channels.mean(axis=1) if channels.shape[1] > 1 else channels[:, 0]
     if source_rate == sample_rate:
         return samples
+    return np.clip(resample(samples, source_rate, sample_rate), -1.0, 1.0)
+
+
+def resample(samples: np.ndarray, source_rate: int, sample_rate: int) -> np.ndarray:
+    """The same sound at another rate, float32 [samples]."""
+    if source_rate == sample_rate:
+        return np.ascontiguousarray(samples, np.float32)
     common = gcd(source_rate, sample_rate)
     resampled = scipy.signal.resample_poly(samples, sample_rate // common, source_rate // common)
-    return np.clip(resampled, -1.0, 1.0).astype(np.float32, copy=False)
+    return resampled.astype(np.float32, copy=False)
 
 
 def _read(path: Path) -> tuple[int, np.ndarray]:

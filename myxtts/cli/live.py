@@ -20,6 +20,7 @@ PHASES = {
     "audio": "computing mels",
     "compile": "compiling shapes",
     "listening": "listening",
+    "judging": "speaking and judging",
 }
 
 

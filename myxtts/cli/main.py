@@ -14,7 +14,17 @@ from typing import Annotated
 import typer
 
 from myxtts import __version__
-from myxtts.cli import configuration, corpus, demo, devices, profiling, sessions, speech, training
+from myxtts.cli import (
+    configuration,
+    corpus,
+    demo,
+    devices,
+    evaluation,
+    profiling,
+    sessions,
+    speech,
+    training,
+)
 from myxtts.cli import tuning as tuning_commands
 from myxtts.errors import WRONG_USAGE, UserError
 
@@ -36,7 +46,8 @@ app = typer.Typer(
     "Start with: myxtts demo",
 )
 for family in (
-    demo, corpus, training, speech, devices, profiling, sessions, tuning_commands, configuration,
+    demo, corpus, training, speech, evaluation, devices, profiling, sessions, tuning_commands,
+    configuration,
 ):  # fmt: skip
     family.register(app)
 

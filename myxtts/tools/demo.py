@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from myxtts import evaluation
 from myxtts.audio.decode import write_wav
 from myxtts.audio.mel import log_mel
 from myxtts.data import demo_corpus
+from myxtts.evaluation import recognizers
+from myxtts.evaluation.wer import word_error_rate
 from myxtts.files import write_atomically
 from myxtts.synthesis import Speaker
 from myxtts.telemetry import session
@@ -85,9 +86,9 @@ def _judge(
     reference: Path,
     progress: Callable[[str, int, int], None],
 ) -> Heard:
-    if not evaluation.available():
+    if "moonshine" not in recognizers.installed():
         return Heard(None, None, 0)
-    recognizer = evaluation.Recognizer()
+    recognizer = recognizers.open_recognizer("moonshine")
     heard_model, heard_source = [], []
     for number, text in enumerate(texts):
         samples = speaker.say(text, language="en", reference=reference)
@@ -96,8 +97,8 @@ def _judge(
         heard_source.append(recognizer.transcribe(source.samples / 32768, source.sample_rate))
         progress("listening", number + 1, len(texts))
     return Heard(
-        evaluation.word_error_rate(texts, heard_model),
-        evaluation.word_error_rate(texts, heard_source),
+        word_error_rate(texts, heard_model),
+        word_error_rate(texts, heard_source),
         len(texts),
     )
 

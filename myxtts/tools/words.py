@@ -73,6 +73,34 @@ _WORDS: dict[str, dict[Language, str]] = {
     "steps_per_second": {"en": "steps/s", "fa": "گام در ثانیه"},
     "variation": {"en": "variation", "fa": "نوسان"},
     "useful_frames": {"en": "useful frames/s", "fa": "فریم سودمند در ثانیه"},
+    "evaluation": {"en": "What the judges say", "fa": "نظر داوران"},
+    "metric": {"en": "measure", "fa": "سنجه"},
+    "source": {"en": "source", "fa": "ضبط اصلی"},
+    "ratio": {"en": "ratio (95 %)", "fa": "نسبت (۹۵٪)"},
+    "clips": {"en": "clips", "fa": "قطعه"},
+    "all_clips": {"en": "all clips", "fa": "همهٔ قطعه‌ها"},
+    "wer": {"en": "word error rate", "fa": "نرخ خطای واژه"},
+    "wer_moonshine": {"en": "word error rate, Moonshine", "fa": "نرخ خطای واژه، Moonshine"},
+    "wer_pocketsphinx": {
+        "en": "word error rate, pocketsphinx", "fa": "نرخ خطای واژه، pocketsphinx"
+    },
+    "similarity": {"en": "speaker similarity", "fa": "شباهت گوینده"},
+    "nearest_speaker": {"en": "nearest to its own speaker", "fa": "نزدیک‌ترین به گویندهٔ خودش"},
+    "mcd_db": {"en": "mel-cepstral distortion", "fa": "اعوجاج مل‌کپسترال"},
+    "f0_cents": {"en": "pitch error", "fa": "خطای زیروبمی"},
+    "voicing_error": {"en": "voicing error", "fa": "خطای واک‌داری"},
+    "duration_error": {"en": "duration error", "fa": "خطای مدت"},
+    "token_duration_error": {"en": "duration error by token", "fa": "خطای مدتِ هر نماد"},
+    "about_source": {
+        "en": "“source” is what the recordings themselves get: their own word error rate, their "
+        "similarity to another clip of the speaker, and, for distortion, pitch and duration, the "
+        "recording after the vocoder alone.",
+        "fa": "«ضبط اصلی» یعنی آنچه خودِ ضبط‌ها می‌گیرند: نرخ خطای واژهٔ خودشان، شباهتشان به قطعه‌ای "
+        "دیگر از همان گوینده، و برای اعوجاج و زیروبمی و مدت، همان ضبط پس از گذر از وُکودر به‌تنهایی.",
+    },
+    "distributions": {"en": "Clip by clip", "fa": "قطعه به قطعه"},
+    "listen": {"en": "Look and listen", "fa": "ببینید و بشنوید"},
+    "skipped_clips": {"en": "Clips not judged", "fa": "قطعه‌هایی که داوری نشدند"},
 }  # fmt: skip
 
 

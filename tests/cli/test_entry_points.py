@@ -30,6 +30,7 @@ FLAGS = {
     "accept": "--data-gpu --model-gpu --virtual-gpus --json",
     "report": "--output --lang",
     "say": "--checkpoint --reference --language --speed --output",
+    "evaluate": "--checkpoint --data --clips --reference --language --output --lang --json",
     "prepare": "--config --cache-dir --num-workers --json",
     "demo": "--output --steps --clips --seed",
     "corpus check": "--config --plot --all --json",

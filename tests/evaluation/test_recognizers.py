@@ -1,0 +1,46 @@
+"""Both recognisers on speech that they should understand."""
+
+import numpy as np
+import pytest
+
+from myxtts.errors import MeasurementError
+from myxtts.evaluation import recognizers
+from myxtts.evaluation.wer import word_error_rate
+
+RATE = 22050
+TEXTS = ["The book is on the table.", "We will meet again tomorrow morning."]
+
+
+def opened(name):
+    if name not in recognizers.installed():
+        pytest.skip(f"{name} is not installed: {recognizers.INSTALL}")
+    return recognizers.open_recognizer(name)
+
+
+@pytest.mark.parametrize("name", recognizers.NAMES)
+def test_clear_speech_is_understood_and_always_in_the_same_way(name, say):
+    recognizer = opened(name)
+    clips = [say(text) for text in TEXTS]
+    heard = [recognizer.transcribe(clip, RATE) for clip in clips]
+    assert word_error_rate(TEXTS, heard) < 0.5
+    # What was heard before must not matter: the comparison of two speakers would depend on it.
+    assert recognizer.transcribe(clips[0], RATE) == heard[0]
+
+
+@pytest.mark.parametrize("name", recognizers.NAMES)
+def test_silence_is_no_word(name):
+    assert len(opened(name).transcribe(np.zeros(RATE, np.float32), RATE).split()) <= 2
+
+
+def test_languages_without_a_recogniser_are_named():
+    with pytest.raises(MeasurementError, match="no offline recogniser for fa"):
+        recognizers.open_recognizer("moonshine", "fa")
+
+
+@pytest.mark.parametrize("name", recognizers.NAMES)
+def test_a_missing_recogniser_says_what_to_type(name, monkeypatch):
+    monkeypatch.setattr(recognizers, "find_spec", lambda module: None)
+    assert recognizers.installed() == []
+    with pytest.raises(MeasurementError) as error:
+        recognizers.open_recognizer(name)
+    assert error.value.remedy == 'pip install "myxtts[eval]"' and error.value.exit_code == 3
