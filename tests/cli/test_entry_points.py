@@ -29,7 +29,10 @@ FLAGS = {
     "scaling": "--json",
     "accept": "--data-gpu --model-gpu --virtual-gpus --json",
     "report": "--output --lang",
-    "say": "--checkpoint --reference --language --speed --output",
+    "say": (
+        "--checkpoint --reference --speaker --language --speed --pause --output --from-file "
+        "--force --vocoder --seed --json"
+    ),
     "prepare": "--config --cache-dir --num-workers --json",
     "demo": "--output --steps --clips --seed",
     "corpus check": "--config --plot --all --json",
