@@ -25,7 +25,8 @@ def model():
     config = Config().replaced(settings)
     net = network.build(config.model, Tokenizer("characters"), MELS, "float32", seed=0)
     random = np.random.default_rng(0)
-    net.to_correction.kernel.assign(random.normal(0, 0.1, net.to_correction.kernel.shape))
+    for variable in net.trainable_variables:  # some start at zero, and would hide what they do
+        variable.assign_add(random.normal(0, 0.05, variable.shape))
     return net
 
 
@@ -79,15 +80,15 @@ def test_voice_and_language_reach_the_model_unless_they_are_turned_off(model, ma
 
 def test_many_lengths_are_few_shapes_each_compiled_once(maker: MelMaker, monkeypatch) -> None:
     monkeypatch.setattr(mel_frames, "COMPILED_AFTER", 1)
-    lengths = [*range(20, 61), *range(20, 61)]
+    lengths = [*range(20, 40), *range(20, 40)]
     said(maker, [utterance(n, seed=n) for n in lengths])
     shapes = set(maker._uses)
-    assert len(shapes) <= 6
+    assert len(shapes) <= 4
     for shape in shapes:
         assert shape.rows in ROWS and shape.tokens in TOKENS and shape.frames in FRAMES
     compiled = maker.compiled
     assert 0 < len(compiled) <= len(shapes)
-    said(maker, [utterance(n, seed=n + 1, speed=1.0) for n in lengths])
+    said(maker, [utterance(n, seed=n + 1) for n in lengths])
     counts = [program.experimental_get_tracing_count() for program in maker._programs.values()]
     assert counts == [1] * len(counts)
 

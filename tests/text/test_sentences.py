@@ -99,7 +99,7 @@ def test_a_text_without_a_word_has_no_pieces(text: str) -> None:
 
 
 def test_marks_without_a_word_stay_with_the_sentence_before() -> None:
-    assert texts("It ends. *** Next.") == ["It ends. ***", "Next."]
+    assert texts("It ends. ***\n—\nNext. !") == ["It ends. *** —", "Next. !"]
 
 
 @pytest.mark.parametrize("comma", [",", "،", ";", "؛", " —"])
