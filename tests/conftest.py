@@ -24,3 +24,34 @@ def small_corpus(tmp_path_factory):
     from myxtts.data import demo_corpus
 
     return demo_corpus.make(tmp_path_factory.mktemp("corpus"), clips=24, seed=1)
+
+
+@pytest.fixture(scope="session")
+def talking_run(small_corpus, tmp_path_factory):
+    """A run that has learned how long sounds last; what it says cannot be understood yet."""
+    from myxtts.training.run import train
+
+    settings = {
+        "data.train_data": str(small_corpus),
+        "data.batch_size": 4,
+        "data.max_buckets": 1,
+        "data.enable_xla": False,
+        "data.model_start_delay": 0.0,
+        "model.width": 16,
+        "model.encoder_blocks": 1,
+        "model.decoder_blocks": 1,
+        "training.max_steps": 60,
+        "training.epochs": 1000,
+        "training.warmup_steps": 10,
+        "training.learning_rate": 3e-3,
+        "training.output_dir": str(tmp_path_factory.mktemp("talking") / "run"),
+    }
+    return train(Config().replaced(settings))
+
+
+@pytest.fixture(scope="session")
+def speaker(talking_run):
+    """One for all tests: loading it takes longer than most of them."""
+    from myxtts.synthesis import Speaker
+
+    return Speaker.load(talking_run)

@@ -22,13 +22,20 @@ _NOTHING = 1e-10  # power of digital silence, so that it has a level
 
 def trim_silence(samples: np.ndarray, sample_rate: int) -> np.ndarray:
     """The clip without silence at its ends, float32; a clip that is silent throughout as it is."""
+    start, stop = speech_edges(samples, sample_rate)
+    if start == stop:
+        return samples
+    kept = int(KEPT_SECONDS * sample_rate)
+    return samples[max(0, start - kept) : stop + kept]
+
+
+def speech_edges(samples: np.ndarray, sample_rate: int) -> tuple[int, int]:
+    """The samples from which and up to which there is speech; twice 0 when there is none."""
     frame = int(FRAME_SECONDS * sample_rate)
     speech = np.flatnonzero(_is_speech(samples, frame))
     if len(speech) == 0:
-        return samples
-    kept = int(KEPT_SECONDS * sample_rate)
-    start = max(0, int(speech[0]) * frame - kept)
-    return samples[start : (int(speech[-1]) + 1) * frame + kept]
+        return 0, 0
+    return int(speech[0]) * frame, min(len(samples), (int(speech[-1]) + 1) * frame)
 
 
 def loudness(samples: np.ndarray, sample_rate: int) -> float:

@@ -6,6 +6,8 @@ languages at the end only.
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -58,6 +60,7 @@ LANGUAGES: dict[str, Language] = {
     )
 }
 
+_TELLING_LETTERS = 16  # in a sentence, for its language to be told from them alone
 _IDS = {code: number for number, code in enumerate(LANGUAGES)}
 
 
@@ -83,6 +86,34 @@ def detect(text: str, candidates: Sequence[str]) -> str:
         return codes[0]
     found: str = _identifier(codes).classify(text)[0]
     return found
+
+
+def detect_each(sentences: Sequence[str], candidates: Sequence[str]) -> list[str]:
+    """The language of every sentence of one text.
+
+    A word or two say little: a short sentence is taken for the language of all that the text
+    writes in the same script, and one without letters for that of the sentence before it.
+    """
+    scripts = [_script(sentence) for sentence in sentences]
+    written: dict[str, list[str]] = {}
+    for sentence, script in zip(sentences, scripts, strict=True):
+        written.setdefault(script, []).append(sentence)
+    of_script = {script: detect(" ".join(said), candidates) for script, said in written.items()}
+    found: list[str] = []
+    for sentence, script in zip(sentences, scripts, strict=True):
+        if sum(map(str.isalpha, sentence)) >= _TELLING_LETTERS:
+            found.append(detect(sentence, candidates))
+        elif script or not found:
+            found.append(of_script[script])
+        else:
+            found.append(found[-1])
+    return found
+
+
+def _script(text: str) -> str:
+    """The script of most letters, as Unicode names it: LATIN, ARABIC, CYRILLIC, …; or nothing."""
+    names = Counter(unicodedata.name(c, "").partition(" ")[0] for c in text if c.isalpha())
+    return names.most_common(1)[0][0] if names else ""
 
 
 @lru_cache(maxsize=8)

@@ -14,10 +14,9 @@ from myxtts.data.loader import Loader
 from myxtts.data.prepare import PreparedCorpus, prepare
 from myxtts.data.sampler import Sampler
 from myxtts.errors import UsageError
-from myxtts.text.languages import LANGUAGES
+from myxtts.training import references
 from myxtts.training.progress import Display
-
-REFERENCE_FRAMES = 256
+from myxtts.training.references import REFERENCE_FRAMES, Reference
 
 
 @dataclass(frozen=True)
@@ -30,17 +29,9 @@ class TrainingData:
     validation: Loader | None
 
     @property
-    def references(self) -> dict[str, np.ndarray]:
-        """A clip's mels for each language of the corpus: the voice of `say` without a reference."""
-        rows = {
-            int(language): row
-            for row, language in reversed(list(enumerate(self.prepared.language)))
-        }
-        codes = list(LANGUAGES)
-        return {
-            codes[language]: np.array(self.prepared.store.mel(row)[:REFERENCE_FRAMES])
-            for language, row in sorted(rows.items())
-        }
+    def references(self) -> list[Reference]:
+        """The voices of the corpus that checkpoints keep."""
+        return references.of_corpus(self.prepared)
 
 
 def open_data(config: Config, display: Display) -> TrainingData:

@@ -27,7 +27,7 @@ from myxtts.telemetry.accounts import Ledger
 from myxtts.telemetry.run_log import SCHEMA, RunLog, machine
 from myxtts.telemetry.session import Step
 from myxtts.text.tokenizer import Tokenizer
-from myxtts.training import checkpoint, network
+from myxtts.training import checkpoint, network, references
 from myxtts.training.augmentation import Augmentation
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.corpus import open_data
@@ -323,7 +323,7 @@ class Trainer:
                 {
                     "model": [v.numpy() for v in self.step.model.trainable_variables],
                     "optimizer": [v.numpy() for v in self.step.optimizer.variables],
-                    "references": list(self.data.references.values()),
+                    "references": [reference.mels for reference in self.data.references],
                 },
                 self._checkpoint_info(),
                 self.config.training.keep_checkpoints,
@@ -335,7 +335,7 @@ class Trainer:
         return {
             "config": self.config.model_dump(),
             "tokenizer": self.tokenizer.fingerprint,
-            "reference_languages": list(self.data.references),
+            **references.described(self.data.references),
             "mel_mean": self.mel_mean.tolist(),
             "mel_std": self.mel_std.tolist(),
             "xla": self.step.xla,

@@ -29,8 +29,11 @@ FLAGS = {
     "scaling": "--json",
     "accept": "--data-gpu --model-gpu --virtual-gpus --json",
     "report": "--output --lang",
-    "say": "--checkpoint --reference --language --speed --output",
     "evaluate": "--checkpoint --data --clips --reference --language --output --lang --json",
+    "say": (
+        "--checkpoint --reference --speaker --language --speed --pause --output --from-file "
+        "--force --vocoder --seed --json"
+    ),
     "prepare": "--config --cache-dir --num-workers --json",
     "demo": "--output --steps --clips --seed",
     "corpus check": "--config --plot --all --json",

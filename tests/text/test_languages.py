@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from myxtts.errors import UsageError
-from myxtts.text.languages import LANGUAGES, detect, language_id
+from myxtts.text.languages import LANGUAGES, detect, detect_each, language_id
 
 SENTENCES = {
     "en": "The weather is lovely today, is it not?",
@@ -57,3 +57,22 @@ def test_unknown_code_names_the_nearest(wrong: str, nearest: str) -> None:
 def test_no_candidates() -> None:
     with pytest.raises(UsageError):
         detect("text", [])
+
+
+def test_each_sentence_has_a_language_of_its_own() -> None:
+    said = [
+        "Good morning, my friend.",
+        "OK.",
+        "سلام دوست من، حالت چطور است؟",
+        "1984.",
+        "بله.",
+        "Yes!",
+    ]
+    assert detect_each(said, ["en", "fa"]) == ["en", "en", "fa", "fa", "fa", "en"]
+
+
+def test_a_short_sentence_takes_the_language_of_its_neighbours_in_the_same_script() -> None:
+    german = ["Ich habe gestern meinen alten Freund getroffen.", "Er war sehr müde.", "Ja.", "Gut."]
+    assert detect_each(german, ["en", "de", "fa"]) == ["de"] * 4
+    assert detect_each(["12."], ["fa"]) == ["fa"]
+    assert detect_each([], ["en", "fa"]) == []

@@ -34,8 +34,8 @@ class Line:
         return shown if shown.isprintable() else repr(shown)
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """The lines of a UTF-8 file."""
+def read_lines(path: Path, what: str = "the metadata") -> Iterator[Line]:
+    """The lines of a UTF-8 file; `what` it is called where a line is refused."""
     try:
         # Universal line ends, but not those of str.splitlines: a transcript may hold U+2028.
         # Bytes that are not UTF-8 come out as lone surrogates, to be found line by line.
@@ -48,7 +48,7 @@ def read_lines(path: Path) -> Iterator[Line]:
                     while piece and not piece.endswith("\n"):
                         piece = stream.readline(LONGEST_LINE)
                 else:
-                    yield _checked(number, piece.rstrip("\n"))
+                    yield _checked(number, piece.rstrip("\n"), what)
     except OSError as error:
         raise UserError(f"{path} cannot be read", received=error.strerror) from error
 
@@ -62,9 +62,9 @@ def _too_long(number: int, piece: str) -> Line:
     )
 
 
-def _checked(number: int, text: str) -> Line:
+def _checked(number: int, text: str, what: str) -> Line:
     if "\0" in text:
         return Line(number, text, "the line holds NUL bytes", "save the file as UTF-8 text")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        return Line(number, text, "the metadata must be UTF-8", "save the file as UTF-8")
+        return Line(number, text, f"{what} must be UTF-8", "save the file as UTF-8")
     return Line(number, text)
