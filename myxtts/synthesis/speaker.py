@@ -49,10 +49,10 @@ class Speaker:
         longest = min(data.max_text_length, TOKENS[-1])
         self._writer = ScriptWriter(self.tokenizer, self._voices, longest)
 
-        net = network.build(model, self.tokenizer, data.n_mels, "float32", seed)
-        network.restore(net.trainable_variables, found.arrays["model"], found, "weights")
+        self._model = network.build(model, self.tokenizer, data.n_mels, "float32", seed)
+        network.restore(self._model.trainable_variables, found.arrays["model"], found, "weights")
         self._mels = MelMaker(
-            net,
+            self._model,
             *found.mel_statistics,
             voice_conditioning=model.voice_conditioning,
             language_conditioning=model.language_conditioning,
@@ -119,23 +119,33 @@ class Speaker:
 
     def perform(self, scripts: Sequence[Script], progress: Progress | None = None) -> list[Speech]:
         """Say scripts that `prepare` wrote, each once."""
+        with ThreadPoolExecutor(os.cpu_count() or 1, "vocoder") as pool:
+            try:
+                self._voice_all(scripts, pool, progress)
+                return [self._speech(script) for script in scripts]
+            except BaseException:  # Ctrl-C too: what has not begun is not waited for
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _voice_all(
+        self, scripts: Sequence[Script], pool: ThreadPoolExecutor, progress: Progress | None
+    ) -> None:
+        """Let the model say every part, and hand it to the vocoder's threads."""
         waiting = [(part, script) for script in scripts for part in script.parts]
         done, total = 0, len(waiting)
-        with ThreadPoolExecutor(os.cpu_count() or 1, "vocoder") as pool:
-            while waiting:
-                cut: list[tuple[Part, Script]] = []
-                for i, frames in self._mels.say([part.utterance for part, _ in waiting]):
-                    part, script = waiting[i]
-                    if frames.whole or not self._cut(part, script, frames):
-                        part.sound = pool.submit(self.vocoder, frames.mels)
-                        done += 1
-                        if progress:
-                            progress(done, total)
-                    else:
-                        cut += [(each, script) for each in part.cut]
-                        total += len(part.cut) - 1
-                waiting = cut
-            return [self._speech(script) for script in scripts]
+        while waiting:
+            cut: list[tuple[Part, Script]] = []
+            for i, frames in self._mels.say([part.utterance for part, _ in waiting]):
+                part, script = waiting[i]
+                if not frames.whole and self._cut(part, script, frames):
+                    cut += [(each, script) for each in part.cut]
+                    total += len(part.cut) - 1
+                    continue
+                part.sound = pool.submit(self.vocoder, frames.mels)
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+            waiting = cut
 
     def _cut(self, part: Part, script: Script, frames: Frames) -> bool:
         """Cut a part that filled the largest shape; a single word is said as far as it goes."""

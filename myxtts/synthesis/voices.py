@@ -20,8 +20,8 @@ from myxtts.errors import UsageError, UserError
 from myxtts.training.references import REFERENCE_FRAMES, Reference
 
 MOST_CLIPS = 16
-SHORTEST_FRAMES = 32
-"""About 0.4 seconds: less than two syllables say nothing about a voice."""
+SHORTEST_FRAMES = 16
+"""About 0.2 seconds: less than a syllable says nothing about a voice."""
 SILENT_DB = -60.0
 
 _STRIDE = 4  # the voice encoder halves time twice

@@ -60,6 +60,7 @@ _ENUMERATION = re.compile(r"\W*(?:\d{1,3}|[ivxIVX]{1,5})")
 
 _CLAUSE = re.compile(rf"[,;:،؛、，；：…]{_CLOSING}(?=\s)|[、，；：]|[)\]»](?=\s)|\s*[—–](?!\d)")
 _GAP = re.compile(r"\s+")
+_CONTEXT = 40  # characters around a mark that say whether it ends a sentence
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _SPOKEN = re.compile(r"[^\W_]")
 
@@ -119,14 +120,16 @@ def _lines(paragraph: str) -> Iterator[str]:
 
 def _is_end(line: str, match: re.Match[str]) -> bool:
     """Whether a mark ends its sentence, by the words on both sides of it."""
-    following = line[_OPENING.match(line, match.end()).end() :]  # type: ignore[union-attr]
+    opened = _OPENING.match(line, match.end())
+    start = opened.end() if opened else match.end()
+    following = line[start : start + _CONTEXT]
     if following[:1].islower():  # "Why?" she asked. Well... perhaps.
         return False
     if not match[0].startswith(".") or match[0].startswith(".."):
         return True
-    before = line[: match.start()]
-    if _ENUMERATION.fullmatch(before):  # 1. Take the bread.
+    if _ENUMERATION.fullmatch(line, 0, match.start()):  # 1. Take the bread.
         return False
+    before = line[max(0, match.start() - _CONTEXT) : match.start()]
     word = _LAST_WORD.search(before)
     return word is None or not _may_be_short(word[0], before[: word.start()], following)
 
@@ -162,10 +165,10 @@ def _cut_point(text: str, longest: int, wanted: float) -> tuple[int, Break] | No
     for pattern, ends, reach in ((_CLAUSE, Break.CLAUSE, 0.6), (_GAP, Break.WORD, 1.0)):
         near = [
             match.end()
-            for match in pattern.finditer(text)
-            if 0 < match.end() <= longest and abs(match.end() - wanted) <= reach * wanted
+            for match in pattern.finditer(text, 0, longest + _CONTEXT)
+            if match.end() <= longest and abs(match.end() - wanted) <= reach * wanted
         ]
-        near = [end for end in near if _SPOKEN.search(text[:end]) and _SPOKEN.search(text[end:])]
+        near = [end for end in near if _SPOKEN.search(text, 0, end) and _SPOKEN.search(text, end)]
         if near:
             return min(near, key=lambda end: abs(end - wanted)), ends
     return None

@@ -76,7 +76,7 @@ def test_speech_that_does_not_fit_is_cut_again_and_a_word_says_so(speaker, monke
     speech = spoken(speaker, text, language="en")
     assert " ".join(sentence.text for sentence in speech.sentences) == text
     assert len(speech.sentences) > 1 and not speech.notices
-    bias = speaker._mels._model.to_log_duration.bias
+    bias = speaker._model.to_log_duration.bias
     usual = bias.numpy()
     bias.assign(usual + np.log(1000.0))
     try:

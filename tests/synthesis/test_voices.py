@@ -89,7 +89,7 @@ def test_several_clips_give_equal_shares(voices: Voices, clip: np.ndarray, tmp_p
 
 def test_what_is_no_voice(voices: Voices, clip: np.ndarray, tmp_path: Path) -> None:
     write_wav(tmp_path / "silent.wav", np.zeros(RATE, np.float32), RATE)
-    write_wav(tmp_path / "short.wav", clip[5000:7000], RATE)
+    write_wav(tmp_path / "short.wav", clip[5000:8000], RATE)
     (tmp_path / "text.wav").write_text("no sound")
     for name, reason in (
         ("silent", "it is silent"), ("short", "too short"), ("text", "not audio"),

@@ -153,6 +153,14 @@ def test_nothing_is_lost_of_any_text() -> None:
         )
 
 
+def test_a_book_on_one_line() -> None:
+    """Each mark is judged by what stands around it, not by all that came before."""
+    book = "Dr. Lee went out early, and J. Fox stayed at home. " * 20_000
+    cut = pieces(book)
+    assert len(cut) == 20_000 and len({piece.text for piece in cut}) == 1
+    assert len(pieces("word " * 100_000)) == pytest.approx(100_000 / 39, rel=0.05)
+
+
 def test_halves_meet_near_the_middle() -> None:
     piece = Piece("We went out early, and nobody saw us leave.", Break.QUESTION)
     assert halves(piece) == (
