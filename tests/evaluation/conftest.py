@@ -14,8 +14,8 @@ def say():
     pytest.importorskip("espeakng_loader", reason="the speech to judge comes from espeak-ng")
     from myxtts.text import espeak
 
-    def speak(text: str, variant: str = "m3", language: str = "en-us") -> np.ndarray:
-        speech = espeak.speak(text, f"{language}+{variant}", rate=150)
+    def speak(text: str, variant: str = "", rate: int = 150) -> np.ndarray:
+        speech = espeak.speak(text, f"en-us+{variant}".rstrip("+"), rate=rate)
         return resample(speech.samples.astype(np.float32) / 32768, speech.sample_rate, RATE)
 
     return speak
