@@ -50,7 +50,7 @@ class Speaker:
         self._writer = ScriptWriter(self.tokenizer, self._voices, longest)
 
         net = network.build(model, self.tokenizer, data.n_mels, "float32", seed)
-        network.restore(net.trainable_variables, found.arrays["model"], found, "weights")
+        network.restore(net.trainable_variables, found.weights, found, "weights")
         self._mels = MelMaker(
             net,
             *found.mel_statistics,
