@@ -48,6 +48,18 @@ class BatchPath:
         )
         return f"loading path: {source}; {overlap}; {shapes}"
 
+    def on_model_device(self, depth: int, *, overlapping: bool) -> int:
+        """How many batches lie on the model's device at once: in work, handed over, and waiting."""
+        if not overlapping:
+            return 1
+        waiting = depth
+        if self._preprocessor.device == self._model_device:
+            if self._config.enhanced_gpu_prefetch:
+                waiting += UPLOAD_DEPTH
+            elif self._config.prefetch_to_gpu:
+                waiting += self._config.host_batches_ahead
+        return waiting + 2
+
     def lanes(self, load: Stage, depth: int) -> list[Lane]:
         """The threads of the pipeline: the host, and the data device.
 

@@ -104,6 +104,11 @@ class TrainStep:
         """Programs compiled so far; each shape has its own, so none may come after warm-up."""
         return sum(int(program.experimental_get_tracing_count()) for program in self._programs)
 
+    def traced(self, batch: Batch) -> Any:
+        """The graph of losses and gradients for this batch's shape: what is compiled for it."""
+        with tf.device(self.device):
+            return self._gradients.get_concrete_function(batch).graph
+
     def compile(self, batch: Batch) -> float:
         """Compile for this batch's shape and leave the weights as they were; seconds it took."""
         before = [variable.numpy() for variable in self.variables]

@@ -35,11 +35,12 @@ from myxtts.training.feeder import Feeder, Parcel, blame
 from myxtts.training.journal import Journal
 from myxtts.training.live_features import LiveFeatures
 from myxtts.training.memory import memory_mb
+from myxtts.training.memory_estimate import MemoryEstimate, available, estimate, largest_bucket
 from myxtts.training.milestones import Milestones, Trained
 from myxtts.training.preprocess import Preprocessor
 from myxtts.training.progress import Display, Gauges, Silent
 from myxtts.training.run_folder import RunFolder
-from myxtts.training.step import choose_xla
+from myxtts.training.step import TrainStep, choose_xla
 
 
 class Trainer:
@@ -67,6 +68,7 @@ class Trainer:
         self.total_steps = self._total_steps()
         self.step_number = 0
         self._xla_trial: dict[str, float] = {}
+        self._memory: MemoryEstimate | None = None
         self._trained = self._build(found)
         self.path, self.step = self._trained.path, self._trained.step
         self._journal = Journal(
@@ -162,7 +164,7 @@ class Trainer:
             self.display.say(f"fine-tuning: begins with the weights of {weights.path}")
         return Trained(config, tokenizer, policy, statistics, self.data, path, step)
 
-    def _go_on(self, step: Any, found: checkpoint.Checkpoint) -> None:
+    def _go_on(self, step: TrainStep, found: checkpoint.Checkpoint) -> None:
         state.go_on(step, found)
         self.step_number = found.step
         self.display.say(
@@ -192,6 +194,8 @@ class Trainer:
             return wanted
         if found is not None:
             return bool(found.info["xla"])
+        # The trial compiles, so this is the moment to say what a step will need.
+        self._estimate_memory(TrainStep(model, optimizer, self.plan.model_device, xla=True), path)
         example = path.example(len(self.data.buckets) // 2)
         with self._ledger.account("compiling"):
             xla, seconds = choose_xla(model, optimizer, self.plan.model_device, example)
@@ -201,6 +205,18 @@ class Trainer:
             f"{seconds['graph'] * 1e3:.0f} ms without: {'on' if xla else 'off'}"
         )
         return xla
+
+    def _estimate_memory(self, step: TrainStep, path: BatchPath) -> MemoryEstimate:
+        """What a step of the largest shape needs; said the first time that it is asked."""
+        if self._memory is None:
+            overlapping = self.enable_async_pipeline
+            batches = path.on_model_device(self.pipeline_depth, overlapping=overlapping)
+            with self._ledger.account("compiling"):
+                largest = path.example(largest_bucket(self.data.buckets))
+                self._memory = estimate(step, largest, self.config, batches)
+            for line in self._memory.compared(*available(self.plan, self.config)):
+                self.display.say(line)
+        return self._memory
 
     def _gauges(self) -> Gauges:
         optimizer = self.step.optimizer
@@ -226,6 +242,8 @@ class Trainer:
         self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
         with feeder:
             feeder.start()
+            needed = self._estimate_memory(self.step, self.path)
+            self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
             self._warm_up()
             with self._ledger.account("data_wait"):
                 feeder.wait_until_warm(data.model_start_delay)
