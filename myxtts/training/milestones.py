@@ -15,7 +15,7 @@ import numpy as np
 from myxtts.config import Config
 from myxtts.telemetry.accounts import Ledger
 from myxtts.text.tokenizer import Tokenizer
-from myxtts.training import checkpoint, state
+from myxtts.training import checkpoint, references, state
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.best import BestSoFar
 from myxtts.training.corpus import TrainingData
@@ -120,12 +120,12 @@ class Milestones:
         if self._saved == step:
             return
         trained, started = self._trained, time.perf_counter()
-        references = list(trained.data.references.values())
+        voices = [reference.mels for reference in trained.data.references]
         with self._ledger.account("checkpointing"):
             path = checkpoint.save(
                 self._folder.checkpoints,
                 step,
-                state.arrays_of(trained.step) | {"references": references},
+                state.arrays_of(trained.step) | {"references": voices},
                 self._description(),
                 trained.config.training.keep_checkpoints,
                 self.best.step,
@@ -140,7 +140,7 @@ class Milestones:
         return {
             "config": trained.config.model_dump(),
             "tokenizer": trained.tokenizer.fingerprint,
-            "reference_languages": list(trained.data.references),
+            **references.described(trained.data.references),
             "mel_mean": mean.tolist(),
             "mel_std": deviation.tolist(),
             "xla": trained.step.xla,

@@ -62,7 +62,7 @@ def test_a_checkpoint_keeps_both_and_speech_prefers_the_averages(averaged):
     )
     speaker = Speaker(folder)
     for variable, average in zip(
-        speaker._model.trainable_variables, found.arrays["ema"], strict=True
+        speaker._mels._model.trainable_variables, found.arrays["ema"], strict=True
     ):
         np.testing.assert_array_equal(variable.numpy(), average)
 
