@@ -17,6 +17,7 @@ from myxtts.errors import UsageError
 
 ModelSizeName = Literal["tiny", "small", "normal", "big"]
 Auto = Literal["auto"] | bool
+Precision = Literal["auto", "bfloat16", "float16"] | bool
 # The codes of `text.languages.LANGUAGES`, in its order (a test compares the two).
 LanguageCode = Literal[
     "en", "fa", "ar", "cs", "de", "es", "fr", "hi", "hu",
@@ -97,8 +98,8 @@ class DataConfig(_Section):
     """A thread of its own for each device; false: everything one after the other."""
     enable_xla: Auto = "auto"
     """Compile the step with XLA; auto: measure both at the start and keep the faster."""
-    mixed_precision: Auto = "auto"
-    """bfloat16 arithmetic; auto: on GPUs that have it, never on the CPU."""
+    mixed_precision: Precision = "auto"
+    """bfloat16 or float16 arithmetic; true: what the GPU has; auto: bfloat16 on GPUs, else none."""
     data_gpu: int | None = Field(None, ge=0)
     """Physical index of the GPU that prepares data; set both GPUs or neither."""
     model_gpu: int | None = Field(None, ge=0)
@@ -147,21 +148,23 @@ class TrainingConfig(_Section):
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     """How the learning rate falls after the warm-up, down to 5 % at the last step."""
     warmup_steps: int = Field(100, ge=0)
-    """Steps in which the learning rate rises from 0."""
+    """Updates in which the learning rate rises from 0; an update is a step, unless accumulated."""
     weight_decay: float = Field(0.004, ge=0.0)
     """AdamW's weight decay."""
     epochs: int = Field(100, ge=1)
     """Passes over the corpus."""
     max_steps: int | None = Field(None, ge=1)
-    """Stop after this many steps, however many epochs that is."""
+    """Stop after this many steps (batches), however many epochs that is."""
     gradient_clip: float = Field(1.0, gt=0)
     """Largest norm of a gradient."""
-    gradient_accumulation: int = Field(1, ge=1)
-    """Batches whose gradients make one update."""
+    gradient_accumulation: int = Field(1, ge=1, le=4096)
+    """Batches whose gradients make one update: a batch so many times larger, in the same memory."""
     ema_decay: float = Field(0.0, ge=0.0, lt=1.0)
-    """Decay of the averaged weights; 0: no averaging."""
+    """Decay of averaged weights, used to validate and speak (0.999 is usual); 0: no averaging."""
     seed: int = Field(0, ge=0, lt=2**31)
     """Seed of the weights and of the sample order."""
+    from_checkpoint: str | None = None
+    """Fine-tune: begin with the weights of this run or checkpoint; none: begin from nothing."""
     output_dir: str = "runs/latest"
     """Folder of the run: run.jsonl, config.yaml and, unless told otherwise, the checkpoints."""
     checkpoint_dir: str | None = None
@@ -169,11 +172,13 @@ class TrainingConfig(_Section):
     checkpoint_interval: int = Field(1000, ge=1)
     """Steps between checkpoints; there is always one at the end."""
     keep_checkpoints: int = Field(3, ge=1)
-    """How many checkpoints are kept; the oldest go first."""
+    """How many checkpoints are kept, the oldest go first; the best one stays in any case."""
+    validation_share: float = Field(0.0, ge=0.0, le=0.5)
+    """Share of the clips held out to validate on when there is no `val_data`; 0: none."""
     validation_interval: int = Field(500, ge=1)
     """Steps between validations, when there is validation data."""
     sample_interval: int = Field(0, ge=0)
-    """Steps between spoken samples; 0: none."""
+    """Steps between spoken samples, with pictures in TensorBoard; 0: none."""
     early_stop_patience: int = Field(0, ge=0)
     """Validations without improvement before training stops; 0: never."""
     report_interval: int = Field(50, ge=1)
@@ -192,6 +197,7 @@ class Config(_Section):
         _check_devices(self.data)
         _check_languages(self.data)
         _check_augmentation(self.data)
+        _check_validation(self)
         _check_built(self)
         return self
 
@@ -208,10 +214,6 @@ class Config(_Section):
 # Values that the tree knows but whose room is not built yet: key -> what is built today.
 BUILT_TODAY: dict[str, tuple[object, ...]] = {
     "model.size": ("tiny",),
-    "training.gradient_accumulation": (1,),
-    "training.ema_decay": (0.0,),
-    "training.sample_interval": (0,),
-    "training.early_stop_patience": (0,),
 }
 
 
@@ -286,6 +288,23 @@ def _check_augmentation(data: DataConfig) -> None:
         )
 
 
+def _check_validation(config: Config) -> None:
+    validated = config.data.val_data is not None
+    share, patience = config.training.validation_share, config.training.early_stop_patience
+    if validated and share:
+        raise UsageError(
+            "Validation clips come from a second corpus or from a share of the first, not both",
+            received=f"val_data: {config.data.val_data}, validation_share: {share}",
+            remedy="training.validation_share: 0, or leave --val-data out",
+        )
+    if patience and not validated and not share:
+        raise UsageError(
+            "Stopping early is decided by validation, and there is nothing to validate on",
+            received=f"early_stop_patience: {patience} without val_data and validation_share",
+            remedy="training.validation_share: 0.05, or --val-data FOLDER",
+        )
+
+
 def parse(tree: Mapping[str, Any], source: str, lines: Mapping[str, int] | None = None) -> Config:
     """Check a plain tree and make the configuration of it.
 
@@ -323,9 +342,9 @@ def _expectation(key: str, error: Mapping[str, Any]) -> str:
     section, _, field = key.partition(".")
     if field:
         annotation = dict(sections())[section].model_fields[field].annotation
-        if annotation == Auto:
-            return "must be auto, true or false"
         values = _literals(annotation)
+        if values and bool in get_args(annotation):
+            values += ["true", "false"]
         if values:
             return "must be " + ", ".join(values[:-1]) + f" or {values[-1]}"
     return str(error["msg"])[0].lower() + str(error["msg"])[1:]

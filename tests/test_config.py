@@ -30,6 +30,7 @@ def test_an_unknown_section_is_answered_with_the_nearest():
         ({"data": {"batch_size": "8"}}, "valid integer"),
         ({"data": {"batch_size": 0}}, "greater than or equal to 1"),
         ({"data": {"enable_xla": "maybe"}}, "must be auto, true or false"),
+        ({"data": {"mixed_precision": "half"}}, "must be auto, bfloat16, float16, true or false"),
         ({"data": {"static_shapes": "none"}}, "must be buckets or single"),
         ({"data": {"languages": ["en", "xx"]}}, "must be en, fa,"),
         ({"training": {"learning_rate": -1.0}}, "greater than 0"),
@@ -62,16 +63,22 @@ def test_an_impossible_combination_says_what_to_type(data, expected):
     assert expected in str(refused({"data": data}))
 
 
+def test_what_is_not_built_yet_is_refused_and_not_ignored():
+    assert "not available yet" in str(refused({"model": {"size": "big"}}))
+
+
 @pytest.mark.parametrize(
-    "tree",
+    ("tree", "expected"),
     [
-        {"model": {"size": "big"}},
-        {"training": {"ema_decay": 0.99}},
-        {"training": {"gradient_accumulation": 2}},
+        ({"training": {"early_stop_patience": 3}}, "nothing to validate on"),
+        (
+            {"data": {"val_data": "held-out"}, "training": {"validation_share": 0.1}},
+            "not both",
+        ),
     ],
 )
-def test_what_is_not_built_yet_is_refused_and_not_ignored(tree):
-    assert "not available yet" in str(refused(tree))
+def test_validation_that_cannot_be_meant_says_what_to_type(tree, expected):
+    assert expected in str(refused(tree))
 
 
 def test_flags_override_single_fields_and_none_leaves_them():

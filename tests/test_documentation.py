@@ -29,7 +29,7 @@ INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 KEY = re.compile(r"((?:data|model|training)\.[a-z_0-9]+)(?:: .*)?")
-FOREIGN = ("pip ", "nvidia-smi ", "git ", "python -m ")
+FOREIGN = ("pip ", "nvidia-smi ", "git ", "python -m ", "tensorboard ")
 """How lines begin whose flags are not ours."""
 
 

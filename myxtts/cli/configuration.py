@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from myxtts.cli.console import print_json, stderr, stdout
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="Configuration file (YAML).")]
+Lang = Annotated[
+    Literal["en", "fa"], typer.Option("--lang", help="Language of findings and summaries.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 from myxtts.cli.console import stderr
 
@@ -25,9 +25,10 @@ PHASES = {
 
 
 class PlainDisplay:
-    """Lines on standard output, as redirected logs want them."""
+    """Lines on standard output, as redirected logs want them, or on another stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
         self._ended: tuple[str, int] | None = None
 
     def __enter__(self) -> Self:
@@ -38,20 +39,20 @@ class PlainDisplay:
 
     def say(self, text: str) -> None:
         """A sentence for the log."""
-        print(text, flush=True)
+        print(text, flush=True, file=self._stream)
 
     def preparing(self, phase: str, done: int, total: int) -> None:
         """Only the end of a phase is worth a line."""
         if done == total and self._ended != (phase, total):
             self._ended = (phase, total)
-            print(f"{PHASES.get(phase, phase)}: {done} of {total}", flush=True)
+            print(f"{PHASES.get(phase, phase)}: {done} of {total}", flush=True, file=self._stream)
 
     def stepped(self, step: Step, total_steps: int) -> None:
         """Steps are summed up by the reports."""
 
     def reported(self, report: Report) -> None:
         """One line per report."""
-        print(report.line(), flush=True)
+        print(report.line(), flush=True, file=self._stream)
 
 
 class LiveDisplay:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from myxtts.cli.configuration import ConfigFile, Json
+from myxtts.cli.configuration import ConfigFile, Json, Lang
 from myxtts.cli.console import print_json, stderr, stdout
 from myxtts.cli.training import load_settings
 
 if TYPE_CHECKING:
     from myxtts.tools.environment import Environment
 
-Lang = Annotated[
-    Literal["en", "fa"],
-    typer.Option("--lang", help="Language of the findings."),
-]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Folder of the recording (runs/…).")
 ]

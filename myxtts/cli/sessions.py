@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from myxtts.cli.configuration import Json
+from myxtts.cli.configuration import Json, Lang
 from myxtts.cli.console import print_json, stdout
-from myxtts.cli.profiling import Lang
 
 if TYPE_CHECKING:
     from myxtts.tools.compare import ComparedRow

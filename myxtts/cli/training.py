@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from myxtts.cli.configuration import ConfigFile
-from myxtts.cli.console import stdout
+from myxtts.cli.configuration import ConfigFile, Json, Lang
+from myxtts.cli.console import print_json, stdout
 
 if TYPE_CHECKING:
     from myxtts.config import Config
+    from myxtts.telemetry.session import Session
+    from myxtts.tools.catalogue import Language
+    from myxtts.tools.outcome import Outcome
     from myxtts.training.progress import Display
 
 DEFAULT_FILES = (Path("config.yaml"), Path("configs/config.yaml"))
@@ -75,9 +79,14 @@ def train(
     ] = None,
     output: Annotated[str | None, option("Folder of the run (runs/latest).")] = None,
     cache_dir: Annotated[str | None, option("Folder of prepared text and features.")] = None,
+    from_checkpoint: Annotated[
+        str | None, option("Fine-tune: begin with the weights of this run or checkpoint.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --output, as it was told.")
     ] = False,
+    json: Json = False,
+    lang: Lang = "en",
 ) -> None:
     """Train a model.
 
@@ -107,13 +116,14 @@ def train(
             "model.size": model_size,
             "training.epochs": epochs,
             "training.max_steps": max_steps,
+            "training.from_checkpoint": from_checkpoint,
             "training.output_dir": output,
         }
     )
     if settings.data.train_data is None:
         typer.echo(SHORT_HELP, err=True)
         raise typer.Exit(2)
-    run(settings, resume=resume)
+    run(settings, resume=resume, json=json, language=lang)
 
 
 def load_settings(file: Path | None) -> Config:
@@ -126,28 +136,55 @@ def load_settings(file: Path | None) -> Config:
     return Config() if file is None else config_file.load(file)
 
 
-def run(settings: Config, *, resume: bool = False) -> None:
-    """Warn, train with a display, and say where the time went and what comes next."""
-    from myxtts.cli.live import display
+def run(
+    settings: Config, *, resume: bool = False, json: bool = False, language: Language = "en"
+) -> None:
+    """Warn, train with a display, and say what came of it and what comes next."""
+    from myxtts.cli.live import PlainDisplay, display
+    from myxtts.telemetry import session
+    from myxtts.tools.outcome import outcome
+    from myxtts.tools.summary import summarize
+    from myxtts.training.run import train as run_training
 
-    with display() as screen:
+    # With --json standard output holds the document alone.
+    with PlainDisplay(sys.stderr) if json else display() as screen:
         for warning in start_warnings(settings):
             screen.say(f"warning: {warning}")
         screen.say("to find out what limits a run: myxtts profile --help")
-        folder = train_and_account(settings, screen, resume=resume)
-        screen.say(f'run: {folder}\nlisten: myxtts say "Hello." --checkpoint {folder} -o hello.wav')
+        if not json:
+            folder = train_and_account(settings, screen, resume=resume, language=language)
+            screen.say(f"run: {folder}")
+            return
+        recorded = session.load(run_training(settings, screen, resume=resume))
+        keep_outcome(recorded)
+    document = summarize(recorded).as_json(language)
+    print_json(document | {"outcome": outcome(recorded).as_json(language)})
 
 
-def train_and_account(settings: Config, screen: Display, *, resume: bool = False) -> Path:
-    """Train, then show the account of the run's time."""
+def train_and_account(
+    settings: Config, screen: Display, *, resume: bool = False, language: Language = "en"
+) -> Path:
+    """Train, then show the account of the run's time and what the run achieved."""
     from myxtts.telemetry import session
     from myxtts.tools import report_text
     from myxtts.tools.summary import summarize
     from myxtts.training.run import train as run_training
 
     folder = run_training(settings, screen, resume=resume)
-    report_text.show(summarize(session.load(folder)), stdout())
+    recorded = session.load(folder)
+    report_text.show(summarize(recorded), stdout(), language)
+    screen.say(keep_outcome(recorded).text(language))
     return folder
+
+
+def keep_outcome(recorded: Session) -> Outcome:
+    """What a run achieved, also as summary.txt in its folder."""
+    from myxtts.files import write_atomically
+    from myxtts.tools.outcome import outcome
+
+    achieved = outcome(recorded)
+    write_atomically(recorded.path.parent / "summary.txt", achieved.file().encode())
+    return achieved
 
 
 def start_warnings(settings: Config) -> list[str]:
@@ -171,7 +208,6 @@ def prepare(
 
     Example: myxtts prepare LJSpeech-1.1
     """
-    from myxtts.cli.console import print_json
     from myxtts.cli.live import display
     from myxtts.data.prepare import cache_folder
     from myxtts.data.prepare import prepare as prepare_corpus

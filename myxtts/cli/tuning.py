@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from myxtts.cli.configuration import ConfigFile, Json
+from myxtts.cli.configuration import ConfigFile, Json, Lang
 from myxtts.cli.console import print_json, stderr, stdout
-from myxtts.cli.profiling import Lang, Output, ShortRun, TrainData, notice
+from myxtts.cli.profiling import Output, ShortRun, TrainData, notice
 from myxtts.cli.training import DEFAULT_FILES, load_settings
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 They hold for the process that sets them; training sets its own at its start, so what this shows is
 that they take on this machine. Which devices and how much memory is `devices`' decision, the
-tf.data options are `data.dataset_optimizer`'s, the precision is `training.network`'s.
+tf.data options are `data.dataset_optimizer`'s, the precision is `training.precision`'s.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def _xla(config: Config, plan: DevicePlan) -> Knob:
 def _precision(config: Config, plan: DevicePlan) -> Knob:
     import keras
 
-    from myxtts.training.network import precision
+    from myxtts.training import precision
 
-    policy = precision(config, plan.model_device)
+    policy = precision.policy(config, plan.model_device)
     keras.config.set_dtype_policy(policy)
     return Knob("precision", policy, lambda: keras.config.dtype_policy().name)
 

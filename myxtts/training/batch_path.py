@@ -27,6 +27,39 @@ class BatchPath:
         self._preprocessor = preprocess
         self._model_device = model_device
 
+    def describe(self, depth: int, *, overlapping: bool) -> str:
+        """One line for the log: which way the batches take."""
+        config = self._config
+        source = (
+            "tf.data over the memory-mapped feature store"
+            if config.use_tf_native_loading
+            else "Python, clip by clip (use_tf_native_loading: false)"
+        )
+        if config.features == "live":
+            source += f"; mels computed live on {self._preprocessor.device}"
+        count = len(self._data.buckets)
+        shapes = f"{count} static shape{'s' if count > 1 else ''}"
+        if not config.pad_to_fixed_length:
+            shapes = "shapes that change with every batch (pad_to_fixed_length: false)"
+        overlap = (
+            f"prepared ahead in threads, {depth} batches deep"
+            if overlapping
+            else "one after the other (optimize_cpu_gpu_overlap: false)"
+        )
+        return f"loading path: {source}; {overlap}; {shapes}"
+
+    def on_model_device(self, depth: int, *, overlapping: bool) -> int:
+        """How many batches lie on the model's device at once: in work, handed over, and waiting."""
+        if not overlapping:
+            return 1
+        waiting = depth
+        if self._preprocessor.device == self._model_device:
+            if self._config.enhanced_gpu_prefetch:
+                waiting += UPLOAD_DEPTH
+            elif self._config.prefetch_to_gpu:
+                waiting += self._config.host_batches_ahead
+        return waiting + 2
+
     def lanes(self, load: Stage, depth: int) -> list[Lane]:
         """The threads of the pipeline: the host, and the data device.
 

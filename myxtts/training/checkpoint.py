@@ -28,8 +28,10 @@ from myxtts.errors import UserError
 from myxtts.files import explained, sync_folder, write_atomically
 
 FORMAT = 1
-GROUPS = ("model", "optimizer", "references")
+REQUIRED = ("model", "optimizer", "references")
+"""Groups of arrays that every checkpoint has; others depend on the run."""
 _NAME = re.compile(r"step-(\d{8})")
+_GROUP = re.compile(r"([a-z_]+)\.npz")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,12 @@ class Checkpoint:
     step: int
     info: dict[str, Any]
     arrays: dict[str, list[np.ndarray]]
-    """By group: "model", "optimizer", "references"."""
+    """By group: `REQUIRED`, and what `training.state` adds."""
+
+    @property
+    def weights(self) -> list[np.ndarray]:
+        """The weights to speak with: the averaged ones where the run kept them."""
+        return self.arrays.get("ema", self.arrays["model"])
 
     @property
     def mel_statistics(self) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +62,10 @@ def save(
     arrays: Mapping[str, Sequence[np.ndarray]],
     info: Mapping[str, Any],
     keep: int,
+    best: int | None = None,
 ) -> Path:
-    """Write the checkpoint of `step`, then remove all but the newest `keep`."""
-    final = folder / f"step-{step:08d}"
+    """Write the checkpoint of `step`, then remove all but the newest `keep` and that of `best`."""
+    final = path_of(folder, step)
     unfinished = folder / f".{final.name}.unfinished"
     with explained(final):
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +87,14 @@ def save(
         unfinished.rename(final)
         sync_folder(folder)
     for old in list_checkpoints(folder)[:-keep]:
-        shutil.rmtree(old)
+        if best is None or old != path_of(folder, best):
+            shutil.rmtree(old)
     return final
+
+
+def path_of(folder: Path, step: int) -> Path:
+    """Where the checkpoint of a step is, or would be."""
+    return folder / f"step-{step:08d}"
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
@@ -113,10 +127,13 @@ def load(path: Path) -> Checkpoint:
         info = json.loads((path / "checkpoint.json").read_text(encoding="utf-8"))
         if info["format"] != FORMAT:
             raise _damaged(path, f"its format is {info['format']}, this version reads {FORMAT}")
+        files = info["sha256"]
         arrays = {
-            group: _read_arrays(path / f"{group}.npz", info["sha256"][f"{group}.npz"])
-            for group in GROUPS
+            group[1]: _read_arrays(path / group[0], files[group[0]])
+            for group in filter(None, map(_GROUP.fullmatch, files))
         }
+        if missing := [group for group in REQUIRED if group not in arrays]:
+            raise _damaged(path, f"it has no {missing[0]}.npz")
         return Checkpoint(path, int(info["step"]), info, arrays)
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise _damaged(path, str(error) or type(error).__name__) from error

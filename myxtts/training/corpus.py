@@ -10,6 +10,7 @@ import numpy as np
 from myxtts.config import Config
 from myxtts.data import buckets as shapes
 from myxtts.data.buckets import Bucket
+from myxtts.data.held_out import split
 from myxtts.data.loader import Loader
 from myxtts.data.prepare import PreparedCorpus, prepare
 from myxtts.data.sampler import Sampler
@@ -27,6 +28,16 @@ class TrainingData:
     buckets: tuple[Bucket, ...]
     loader: Loader
     validation: Loader | None
+    held_out: PreparedCorpus | None
+    """What `validation` loads from."""
+
+    @property
+    def sides(self) -> list[tuple[PreparedCorpus, Loader]]:
+        """Clips with their loader: those that are not trained on, if there are any, come first."""
+        trained = [(self.prepared, self.loader)]
+        if self.held_out is None or self.validation is None:
+            return trained
+        return [(self.held_out, self.validation), *trained]
 
     @property
     def references(self) -> list[Reference]:
@@ -44,7 +55,7 @@ def open_data(config: Config, display: Display) -> TrainingData:
             remedy="--train-data FOLDER, or myxtts demo to try everything without data",
         )
     prepared = _prepared(config, data.train_data, display)
-    held_out = None if data.val_data is None else _prepared(config, data.val_data, display)
+    prepared, held_out = _held_out(config, prepared, display)
     every = [prepared] if held_out is None else [prepared, held_out]
     buckets = shapes.choose(
         np.concatenate([corpus.token_lengths for corpus in every]),
@@ -54,7 +65,24 @@ def open_data(config: Config, display: Display) -> TrainingData:
     )
     validation = None if held_out is None else _loader(config, held_out, buckets, shuffle=False)
     loader = _loader(config, prepared, buckets, shuffle=True)
-    return TrainingData(prepared, buckets, loader, validation)
+    return TrainingData(prepared, buckets, loader, validation, held_out)
+
+
+def _held_out(
+    config: Config, prepared: PreparedCorpus, display: Display
+) -> tuple[PreparedCorpus, PreparedCorpus | None]:
+    """What to train on and what to validate on: a second corpus, a share of the first, or none."""
+    share = config.training.validation_share
+    if config.data.val_data is not None:
+        return prepared, _prepared(config, config.data.val_data, display)
+    if not share:
+        return prepared, None
+    trained, kept = split(prepared, share)
+    display.say(
+        f"validation_share {share:g}: {len(kept)} clips are held out for validation, "
+        f"{len(trained)} are trained on"
+    )
+    return trained, kept
 
 
 def _prepared(config: Config, folder: str, display: Display) -> PreparedCorpus:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from myxtts.config import Config, ModelConfig
 from myxtts.errors import UserError
@@ -16,16 +15,6 @@ from myxtts.models.xtts import XTTS
 from myxtts.text.languages import LANGUAGES
 from myxtts.text.tokenizer import Tokenizer
 from myxtts.training.checkpoint import Checkpoint
-
-BFLOAT16_CAPABILITY = (8, 0)
-
-
-def precision(config: Config, device: str) -> str:
-    """The Keras dtype policy of a run."""
-    wanted = config.data.mixed_precision
-    if wanted == "auto":
-        wanted = "GPU" in device and _capability(device) >= BFLOAT16_CAPABILITY
-    return "mixed_bfloat16" if wanted else "float32"
 
 
 def build(model: ModelConfig, tokenizer: Tokenizer, n_mels: int, policy: str, seed: int) -> XTTS:
@@ -69,6 +58,34 @@ def restore(variables: Sequence[Any], arrays: Sequence[Any], found: Checkpoint, 
         variable.assign(array)
 
 
+def check_fits(found: Checkpoint, config: Config, tokenizer: Tokenizer) -> None:
+    """Refuse a checkpoint whose numbers mean something else than this configuration's."""
+    check_vocabulary(found, tokenizer)
+    told = found.info["config"]
+    for key, unit in (("sample_rate", "Hz"), ("n_mels", "mel bins")):
+        if told["data"][key] != getattr(config.data, key):
+            raise UserError(
+                f"The checkpoint {found.path} was trained on other sound: {key} differs",
+                received=f"{told['data'][key]} {unit}, this run has "
+                f"{getattr(config.data, key)} {unit}",
+                follows="its weights would hear and say other frequencies",
+                remedy=f"data.{key}: {told['data'][key]}, or a checkpoint of this kind of sound",
+            )
+    theirs = asdict(dimensions(ModelConfig.model_validate(told["model"])))
+    ours = asdict(dimensions(config.model))
+    differing = [
+        f"{key} {theirs[key]}, here {ours[key]}" for key in ours if theirs[key] != ours[key]
+    ]
+    if differing:
+        raise UserError(
+            f"The checkpoint {found.path} does not fit the configured model",
+            received="; ".join(differing),
+            follows="its weights have other shapes",
+            remedy=f"--model-size {told['model']['size']} and the model: section of "
+            f"{found.path / 'checkpoint.json'}",
+        )
+
+
 def check_vocabulary(found: Checkpoint, tokenizer: Tokenizer) -> None:
     """Refuse a checkpoint whose token numbers mean something else."""
     if found.info["tokenizer"] != tokenizer.fingerprint:
@@ -78,10 +95,3 @@ def check_vocabulary(found: Checkpoint, tokenizer: Tokenizer) -> None:
             follows="its token numbers would mean other sounds",
             remedy="use the version and data.text_units it was trained with, or train again",
         )
-
-
-def _capability(device: str) -> tuple[int, ...]:
-    position = int(device.rpartition(":")[2])
-    gpus = tf.config.get_visible_devices("GPU")
-    details = tf.config.experimental.get_device_details(gpus[position])
-    return tuple(details.get("compute_capability") or (0, 0))

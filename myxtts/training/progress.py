@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from myxtts.telemetry.accounts import Ledger
@@ -15,6 +16,16 @@ from myxtts.telemetry.run_log import RunLog
 from myxtts.telemetry.session import Step
 
 VARIATION_WARNING = 0.30
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """What is read off the run at the moment of a report."""
+
+    memory_mb: int | None
+    learning_rate: float
+    loss_scale: float | None
+    """Of float16; None: this precision needs none."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,10 @@ class Report:
     ready: int
     """Batches ready in the last ring when the last step took its own."""
     memory_mb: int | None
+    learning_rate: float = 0.0
+    loss_scale: float | None = None
+    losses: dict[str, float] = field(default_factory=dict)
+    """The mean of each loss, `total` among them."""
 
     @property
     def steps_per_second(self) -> float:
@@ -54,6 +69,17 @@ class Report:
             f"wait {self.wait_share:.1%}  useful {self.useful_frames_per_second:.0f} frames/s  "
             f"memory {'N/A' if self.memory_mb is None else self.memory_mb} MB"
         ).replace("%", " %")
+
+    def curves(self) -> dict[str, float]:
+        """The figures by the names that TensorBoard shows them under."""
+        return {
+            **{f"loss/{name}": loss for name, loss in self.losses.items()},
+            "training/learning rate": self.learning_rate,
+            "training/steps per second": self.steps_per_second,
+            "training/useful frames per second": self.useful_frames_per_second,
+            "training/data wait, percent": 100.0 * self.wait_share,
+            **({} if self.loss_scale is None else {"training/loss scale": self.loss_scale}),
+        }
 
 
 class Display(Protocol):
@@ -88,43 +114,54 @@ class StepLog:
     """Records steps and reports every `interval` of them."""
 
     def __init__(
-        self, log: RunLog, ledger: Ledger, display: Display, total_steps: int, interval: int
+        self,
+        log: RunLog,
+        ledger: Ledger,
+        display: Display,
+        total_steps: int,
+        interval: int,
+        gauges: Callable[[], Gauges],
     ) -> None:
         self._log = log
         self._ledger = ledger
         self._display = display
         self._total = total_steps
         self._interval = interval
+        self._gauges = gauges
         self._recent: list[Step] = []
+        self._losses: list[dict[str, float]] = []
         self.step_times: list[float] = []
 
-    def add(self, step: Step, memory_mb: int | None) -> None:
+    def add(self, step: Step, losses: dict[str, float]) -> Report | None:
         """Record one step; report when the interval is full."""
         self._log.write("step", **{k: v for k, v in asdict(step).items() if k != "t"})
         self.step_times.append(step.seconds)
         self._recent.append(step)
+        self._losses.append(losses)
         self._display.stepped(step, self._total)
-        if (step.step + 1) % self._interval == 0:
-            self.report(memory_mb)
+        return self.report() if (step.step + 1) % self._interval == 0 else None
 
-    def report(self, memory_mb: int | None) -> None:
-        """Say mean, spread and rate of the steps since the last report."""
+    def report(self) -> Report | None:
+        """Say mean, spread and rate of the steps since the last report; None: there are none."""
         steady = [step for step in self._recent if not step.compiled]
         if not steady:
-            return
+            return None
         times = [step.seconds for step in steady]
+        names = self._losses[-1]
         report = Report(
             step=steady[-1].step + 1,
             total_steps=self._total,
             loss=statistics.fmean(step.loss for step in steady),
+            losses={name: statistics.fmean(of[name] for of in self._losses) for name in names},
             mean=statistics.fmean(times),
             std=statistics.stdev(times) if len(times) > 1 else 0.0,
             wait_share=sum(step.wait for step in steady) / max(sum(times), 1e-9),
             useful_frames_per_second=sum(s.useful_frames for s in steady) / max(sum(times), 1e-9),
             ready=list(steady[-1].rings.values())[-1] if steady[-1].rings else 0,
-            memory_mb=memory_mb,
+            **asdict(self._gauges()),
         )
         self._recent.clear()
+        self._losses.clear()
         self._log.write(
             "report",
             **asdict(report),
@@ -139,3 +176,4 @@ class StepLog:
                 f"above {VARIATION_WARNING:.0%} something stalls now and then: "
                 "myxtts profile names it"
             )
+        return report

@@ -1,6 +1,6 @@
 """The folder of a run: what it holds, and that no earlier run in it is ever lost.
 
-runs/latest/  config.yaml  run.jsonl  checkpoints/step-…
+runs/latest/  config.yaml  run.jsonl  checkpoints/step-…  tensorboard/  samples/step-…
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class RunFolder:
         told = config.training.checkpoint_dir
         self.checkpoints = Path(told) if told else self.path / "checkpoints"
         self.log = self.path / "run.jsonl"
+        self.tensorboard = self.path / "tensorboard"
+        self.samples = self.path / "samples"
 
     def open(self, config: Config, *, resume: bool) -> Checkpoint | None:
         """Make the folder, or find the checkpoint to go on from; None: start at step 0."""

@@ -1,8 +1,9 @@
 """One training step, compiled: forward, gradients, update, on the model's device.
 
-`TrainStep` compiles once per bucket, tells how long that took, and counts how often it happened.
-`choose_xla` measures whether XLA pays. The order of batches and what happens between steps is
-`trainer`'s business.
+A step is one batch; it ends in an update of the weights unless gradients are being gathered over
+several batches. `TrainStep` compiles once per bucket, tells how long that took, and counts how
+often it happened. `choose_xla` measures whether XLA pays. The order of batches and what happens
+between steps is `trainer`'s business.
 """
 
 from __future__ import annotations
@@ -16,47 +17,82 @@ import tensorflow as tf
 
 from myxtts.config import Config
 from myxtts.models.xtts import XTTS
+from myxtts.training.accumulation import Accumulator, useful_frames
+from myxtts.training.averaging import AveragedModel
+from myxtts.training.precision import with_loss_scale
 from myxtts.training.preprocess import Batch
 from myxtts.training.schedule import WarmUpThenDecay
 
 TRIAL_STEPS = 3
 
 
-def make_optimizer(config: Config, total_steps: int) -> keras.optimizers.Optimizer:
+def make_optimizer(
+    config: Config, total_steps: int, dtype_policy: str = "float32"
+) -> keras.optimizers.Optimizer:
     """AdamW; the gradient is clipped inside it, after any unscaling."""
     training = config.training
-    return keras.optimizers.AdamW(
-        learning_rate=WarmUpThenDecay(training, total_steps),
+    updates = -(-total_steps // training.gradient_accumulation)
+    adamw = keras.optimizers.AdamW(
+        learning_rate=WarmUpThenDecay(training, updates),
         beta_2=0.98,
         weight_decay=training.weight_decay,
         global_clipnorm=training.gradient_clip,
     )
+    return with_loss_scale(adamw, dtype_policy)
 
 
 class TrainStep:
     """Callable: a batch on the model's device in, losses out, weights updated.
 
     Two programs: losses and gradients, compiled once per shape, and the update, compiled once for
-    all shapes (it takes long to compile, and no shape of a batch reaches it).
+    all shapes (it takes long to compile, and no shape of a batch reaches it). With an
+    `accumulator` there is a third between them, which adds the gradients up.
     """
 
     def __init__(
-        self, model: XTTS, optimizer: keras.optimizers.Optimizer, device: str, *, xla: bool
+        self,
+        model: XTTS,
+        optimizer: keras.optimizers.Optimizer,
+        device: str,
+        *,
+        xla: bool,
+        accumulator: Accumulator | None = None,
+        averaged: AveragedModel | None = None,
     ) -> None:
         self.model = model
         self.optimizer = optimizer
         self.device = device
         self.xla = xla
+        self.accumulator = accumulator
+        self.averaged = averaged
         self._gradients = tf.function(self._losses_and_gradients, jit_compile=xla)
         self._update = tf.function(self._apply, jit_compile=xla)
-        self._evaluate = tf.function(model.losses, jit_compile=xla)
+        self._evaluate = tf.function(self.judged.losses, jit_compile=xla)
+        self._programs = [self._gradients, self._update, self._evaluate]
+        if accumulator is not None:
+            self._add = tf.function(accumulator.add, jit_compile=xla)
+            self._update = tf.function(self._apply_gathered, jit_compile=xla)
+            self._programs = [self._gradients, self._add, self._update, self._evaluate]
 
-    def __call__(self, batch: Batch) -> dict[str, float]:
-        """One update; returns when the device has finished it."""
+    def __call__(self, batch: Batch, *, update: bool = True) -> dict[str, float]:
+        """One batch; returns when the device has finished it.
+
+        `update=False` only gathers its gradient, and needs an accumulator.
+        """
         with tf.device(self.device):  # without the scope a step may run elsewhere in silence
             losses, gradients = self._gradients(batch)
-            self._update(gradients)
+            if self.accumulator is None:
+                self._update(gradients)
+            else:
+                self._add(gradients, useful_frames(batch))
+                if update:
+                    self._update()
             return _floats(losses)
+
+    @property
+    def judged(self) -> XTTS:
+        """The model that validation and samples use: the averaged one where there is one."""
+        return self.model if self.averaged is None else self.averaged.model
 
     def evaluate(self, batch: Batch) -> dict[str, float]:
         """The losses of a batch; nothing is updated."""
@@ -66,8 +102,12 @@ class TrainStep:
     @property
     def compilations(self) -> int:
         """Programs compiled so far; each shape has its own, so none may come after warm-up."""
-        programs = (self._gradients, self._update, self._evaluate)
-        return sum(int(program.experimental_get_tracing_count()) for program in programs)
+        return sum(int(program.experimental_get_tracing_count()) for program in self._programs)
+
+    def traced(self, batch: Batch) -> Any:
+        """The graph of losses and gradients for this batch's shape: what is compiled for it."""
+        with tf.device(self.device):
+            return self._gradients.get_concrete_function(batch).graph
 
     def compile(self, batch: Batch) -> float:
         """Compile for this batch's shape and leave the weights as they were; seconds it took."""
@@ -81,16 +121,28 @@ class TrainStep:
 
     @property
     def variables(self) -> Sequence[Any]:
-        """Everything that a step changes: weights and the optimiser's state."""
-        return [*self.model.trainable_variables, *self.optimizer.variables]
+        """Everything that a step changes: weights, their averages, the optimiser's state."""
+        changed = [*self.model.trainable_variables, *self.optimizer.variables]
+        if self.accumulator is not None:
+            changed += self.accumulator.variables
+        if self.averaged is not None:
+            changed += self.averaged.model.trainable_variables
+        return changed
 
     def _losses_and_gradients(self, batch: Batch) -> tuple[dict[str, Any], list[Any]]:
         with tf.GradientTape() as tape:
             losses = self.model.losses(batch)
-        return losses, tape.gradient(losses["total"], self.model.trainable_variables)
+            scaled = self.optimizer.scale_loss(losses["total"])
+        return losses, tape.gradient(scaled, self.model.trainable_variables)
 
     def _apply(self, gradients: list[Any]) -> None:
         self.optimizer.apply(gradients, self.model.trainable_variables)
+        if self.averaged is not None:
+            self.averaged.follow(self.optimizer.iterations)
+
+    def _apply_gathered(self) -> None:
+        assert self.accumulator is not None
+        self._apply(self.accumulator.take())
 
 
 def choose_xla(

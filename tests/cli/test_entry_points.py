@@ -16,7 +16,8 @@ FLAGS = {
         "--config --train-data --val-data --model-size --batch-size --epochs --max-steps "
         "--num-workers --data-gpu --model-gpu --enable-memory-isolation --data-gpu-memory "
         "--model-gpu-memory --enable-static-shapes --prefetch-buffer-size --buffer-size "
-        "--model-start-delay --cache-dataset --virtual-gpus --output --resume"
+        "--model-start-delay --cache-dataset --virtual-gpus --output --resume "
+        "--from-checkpoint"
     ),
     "validate": "--data-gpu --model-gpu --virtual-gpus --json",
     "profile": "--batch-size --num-steps --data-gpu --model-gpu --virtual-gpus --json --lang",

@@ -74,23 +74,12 @@ def test_the_loss_falls(tiny_run):
     assert np.mean(curve[-10:]) < 0.9 * np.mean(curve[:10])
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tiny_run):
+def test_an_interrupted_run_goes_on_where_it_was(tiny_run, stop_after):
     whole = tiny_run(steps=12)
     expected = losses(whole)
     cut = tiny_run(steps=12)
-
-    class Stop:
-        """Presses Ctrl-C after the seventh step."""
-
-        def __getattr__(self, name):
-            return lambda *arguments: None
-
-        def stepped(self, step, total):
-            if step.step == 6:
-                raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        train(cut, Stop())
+        train(cut, stop_after(7))
     first = session.load(_folder(cut))
     assert first.end["reason"] == "interrupted"
     second = session.load(train(cut, resume=True))
