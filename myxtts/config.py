@@ -126,11 +126,15 @@ class ModelConfig(_Section):
     size: ModelSizeName = "tiny"
     """tiny, small, normal or big."""
     width: int | None = Field(None, ge=16, le=4096)
-    """Channels of the blocks; none: what the size says."""
+    """Channels of the blocks; none: what the size says (attention needs an even number)."""
     encoder_blocks: int | None = Field(None, ge=1, le=64)
     """Blocks of the text encoder; none: what the size says."""
     decoder_blocks: int | None = Field(None, ge=1, le=64)
     """Blocks of the decoder; none: what the size says."""
+    refiner_blocks: int | None = Field(None, ge=0, le=64)
+    """Blocks of the refiner; 0: no refiner, the coarse mel is spoken; none: what the size says."""
+    refiner_steps: int = Field(6, ge=4, le=10)
+    """Steps in which the refiner goes from noise to the mel in synthesis; more are slower."""
     voice_conditioning: bool = True
     """Take the voice from a reference clip; false: one average voice."""
     language_conditioning: bool = True
@@ -192,6 +196,7 @@ class Config(_Section):
         _check_devices(self.data)
         _check_languages(self.data)
         _check_augmentation(self.data)
+        _check_width(self.model)
         _check_built(self)
         return self
 
@@ -207,7 +212,6 @@ class Config(_Section):
 
 # Values that the tree knows but whose room is not built yet: key -> what is built today.
 BUILT_TODAY: dict[str, tuple[object, ...]] = {
-    "model.size": ("tiny",),
     "training.gradient_accumulation": (1,),
     "training.ema_decay": (0.0,),
     "training.sample_interval": (0,),
@@ -283,6 +287,16 @@ def _check_augmentation(data: DataConfig) -> None:
             received=f"augment_frequency_mask: {data.augment_frequency_mask}, "
             f"n_mels: {data.n_mels}",
             remedy=f"data.augment_frequency_mask: {data.n_mels // 4}",
+        )
+
+
+def _check_width(model: ModelConfig) -> None:
+    attention = model.size != "tiny" or model.refiner_blocks
+    if attention and model.width is not None and model.width % 2:
+        raise UsageError(
+            "Attention turns channels in pairs, so the width must be even",
+            received=f"width: {model.width} with size: {model.size}",
+            remedy=f"model.width: {model.width + 1}",
         )
 
 

@@ -75,9 +75,9 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, present: Tensor) -> Te
 
 
 def rotated(x: Tensor) -> Tensor:
-    """Turn channel pairs `(c, c + C/2)` by an angle that grows with the position; scale for `attend`.
+    """Turn channel pairs `(c, c + C/2)` by an angle that grows with the position.
 
-    `x [B, H, L, C]` -> the same shape and type, computed in float32.
+    `x [B, H, L, C]` -> the same shape and type, scaled by `C ** -0.25` as `attend` wants it.
     """
     cosines, sines = _rotation(*x.shape[-2:])
     first, second = ops.split(ops.cast(x, "float32"), 2, axis=-1)
@@ -113,9 +113,9 @@ class AttentionBlock(keras.Layer):
         super().__init__(name=name)
         inner = int(FEED_FORWARD_FACTOR * width)
         with keras.name_scope(name):
-            self.norm_positions = normalization("norm_positions", width)
+            self.norm_positions = normalization(width)
             self.attention = SelfAttention("attention", width, seeds)
-            self.norm = normalization("norm", width)
+            self.norm = normalization(width)
             self.convolve = convolution("convolve", width, inner, kernel, "relu", seeds)
             self.project = zero_dense("project", inner, width)
         self.built = True

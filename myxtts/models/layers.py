@@ -79,12 +79,12 @@ def _glorot(seeds: Random) -> keras.initializers.Initializer:
     return keras.initializers.GlorotUniform(seed=seeds.getrandbits(31))
 
 
-def normalization(name: str, width: int) -> keras.Layer:
+def normalization(width: int) -> keras.Layer:
     """A built `[B, L, width]` -> the same, each position with mean 0 and variance 1.
 
     It has no scale and shift of its own: the biases behind the voice's are the same thing.
     """
-    layer = keras.layers.LayerNormalization(center=False, scale=False, name=name)
+    layer = keras.layers.LayerNormalization(center=False, scale=False)
     layer.build((None, None, width))
     return layer
 
@@ -106,7 +106,7 @@ class FilmBlock(keras.Layer):
     def __init__(self, name: str, width: int, kernel: int, seeds: Random) -> None:
         super().__init__(name=name)
         with keras.name_scope(name):
-            self.norm = normalization("norm", width)
+            self.norm = normalization(width)
             self.convolve = convolution("convolve", width, width, kernel, "relu", seeds)
             self.project = zero_dense("project", width, width)
         self.built = True

@@ -32,7 +32,7 @@ def uniform(seeds: Tensor) -> Tensor:
 
 def _places(count: int) -> Tensor:
     """`uint32 [count]`, not starting at 0, whose scrambled value is 0."""
-    return (ops.arange(count, dtype="uint32") + 1) * ops.cast(_STRIDE, "uint32")
+    return ops.cast(ops.arange(1, count + 1), "uint32") * ops.cast(_STRIDE, "uint32")
 
 
 def _scrambled(bits: Tensor) -> Tensor:

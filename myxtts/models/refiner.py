@@ -1,13 +1,14 @@
 """The refiner: from noise to the mel, guided by the coarse mel (conditional flow matching).
 
-    noise ──► state ──► [velocity] ──► state + velocity / steps ──► … ──► mel
-                            ▲
-           coarse mel, decoder's features, voice, time
+    noise ──► state ──► state + velocity / steps ──► … ──► mel
+                │           ▲
+                └──────► [clean mel] ◄── coarse mel, decoder's features, voice, time
 
 The coarse mel is the middle of all ways to say a frame; the refiner walks from noise to one of
-them. It learns the velocity of straight lines from noise to real frames, at a random time of each
-clip, and in synthesis follows it in a few Euler steps. It teaches nobody upstream but the voice:
-the coarse mel and the features carry no gradient.
+them. What it learns is the velocity of straight lines from noise to real frames, at a random time
+of each clip; what it computes is where the line ends, the clean mel, from which the velocity
+follows: the rest of the way over the rest of the time. A new refiner says the coarse mel. It
+teaches nobody upstream but the voice: the coarse mel and the features carry no gradient.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from myxtts.models.layers import (
     zero_dense,
 )
 
+LATEST = 0.9
+"""The latest time that is learned: the last one that a synthesis of 10 steps asks for."""
+
 FASTEST, SLOWEST = 1000.0, 0.1
 """Radians that the fastest and the slowest wave of the time's embedding turn from time 0 to 1."""
 
@@ -41,7 +45,8 @@ class Refiner(keras.Layer):
         state [B, T, M] ── stack ── dense ──┐
         coarse [B, T, M] ─ stack ─┐         + ──► `blocks` AttentionBlocks ──► dense, float32
         features [B, L, D] ───────┴ dense ──┘     [B, L, W]   ▲                [B, T, M]
-        time [B] ── waves [D] ── dense, GELU ── dense ── + voice [B, D]
+        time [B] ── waves [D] ── dense, GELU ── dense ── + voice [B, D]           │
+                                                              clean = coarse + ───┘
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class Refiner(keras.Layer):
             self.stack = FilmStack(
                 "stack", blocks, width, voice_width, kernel, seeds, AttentionBlock
             )
-            self.to_velocity = zero_dense("to_velocity", width, position, dtype="float32")
+            self.to_correction = zero_dense("to_correction", width, position, dtype="float32")
         self.built = True
 
     def error(
@@ -77,16 +82,16 @@ class Refiner(keras.Layer):
         """Squared error of the velocity in every frame, the mean over bins: `float32 [B, T]`.
 
         `target` and `coarse [B, T, M]`, `features [B, T / stacked, D]`, `mask [B, T, 1]`,
-        `voice [B, D]`; `seeds int32[B]` decide noise and time. Frames beyond the mask mean
-        nothing.
+        `voice [B, D]`; `seeds int32[B]` decide noise and time. Zero beyond the mask.
         """
-        condition = self._condition(coarse, features)
-        start = self._start(coarse, seeds, mask)
-        time = noise.uniform(seeds)
+        _, frames, bins = target.shape
+        start = noise.normal(seeds, frames, bins) * mask
+        time = LATEST * noise.uniform(seeds)
         along = time[:, None, None]
         state = (1 - along) * start + along * target
-        found = self._velocity(state, time, condition, mask, voice)
-        return ops.mean(ops.square(found - (target - start)), axis=-1)
+        clean = self._clean(state, time, coarse, self._condition(coarse, features), mask, voice)
+        # Both velocities start at this state: they differ as their ends do, over the time left.
+        return ops.mean(ops.square((clean - target) / (1 - along)), axis=-1)
 
     def refine(
         self, coarse: Tensor, features: Tensor, mask: Tensor, voice: Tensor, steps: int
@@ -95,28 +100,31 @@ class Refiner(keras.Layer):
 
         Always from the same noise: the same text in the same voice is the same sound.
         """
-        batch = coarse.shape[0]
+        batch, frames, bins = coarse.shape
         condition = self._condition(coarse, features)
-        state = self._start(coarse, ops.zeros((batch,), "int32"), mask)
+        start = noise.normal(ops.zeros((batch,), "int32"), frames, bins) * mask
 
         def step(number: Tensor, state: Tensor) -> Tensor:
-            time = ops.broadcast_to(ops.cast(number, "float32") / steps, (batch,))
-            return state + self._velocity(state, time, condition, mask, voice) / steps
+            number = ops.cast(number, "float32")
+            time = ops.broadcast_to(number / steps, (batch,))
+            clean = self._clean(state, time, coarse, condition, mask, voice)
+            return state + (clean - state) / (steps - number)  # the last step arrives
 
-        return ops.fori_loop(0, steps, step, state)
-
-    def _start(self, coarse: Tensor, seeds: Tensor, mask: Tensor) -> Tensor:
-        """Where a walk begins, `float32 [B, T, M]`, zero beyond the mask."""
-        _, frames, bins = coarse.shape
-        return noise.normal(seeds, frames, bins) * mask
+        return ops.fori_loop(0, steps, step, start)
 
     def _condition(self, coarse: Tensor, features: Tensor) -> Tensor:
         """What does not change on the way: `[B, T / stacked, W]`."""
         coarse = ops.cast(stack_frames(ops.stop_gradient(coarse), self.stacked), features.dtype)
         return self.from_condition(ops.concatenate([coarse, ops.stop_gradient(features)], axis=-1))
 
-    def _velocity(
-        self, state: Tensor, time: Tensor, condition: Tensor, mask: Tensor, voice: Tensor
+    def _clean(
+        self,
+        state: Tensor,
+        time: Tensor,
+        coarse: Tensor,
+        condition: Tensor,
+        mask: Tensor,
+        voice: Tensor,
     ) -> Tensor:
         """Where a state is going: `state [B, T, M]`, `time [B]` -> `float32 [B, T, M]`."""
         told = self.project_time(ops.gelu(self.widen_time(self._waves(time))))
@@ -124,7 +132,8 @@ class Refiner(keras.Layer):
         # A position counts when its first frame does: an odd clip ends in half a position.
         positions = mask[:, :: self.stacked]
         hidden = self.stack(hidden * ops.cast(positions, hidden.dtype), positions, voice + told)
-        return unstack_frames(self.to_velocity(hidden), self.stacked) * mask
+        correction = unstack_frames(self.to_correction(hidden), self.stacked)
+        return (ops.stop_gradient(coarse) + correction) * mask
 
     def _waves(self, time: Tensor) -> Tensor:
         """Sines and cosines of a time, from slow to fast: `[B]` -> `float32 [B, D]`."""

@@ -66,7 +66,7 @@ class VoiceEncoder(keras.Layer):
 
 
 class Perceiver(keras.Layer):
-    """Learned questions to a clip of any length: `latents` vectors that listen to it and each other.
+    """Learned questions to a clip: `latents` vectors that listen to it and to each other.
 
     `x [B, L, width]`, `mask [B, L, 1]` -> `float32 [B, latents, width]`. The order of positions
     is not told: a voice is the same whatever is said first.
@@ -79,7 +79,7 @@ class Perceiver(keras.Layer):
             self.questions = self.add_weight(
                 shape=(latents, width), initializer=initial, name="questions"
             )
-            self.norm = normalization("norm", width)
+            self.norm = normalization(width)
             self.layers = [PerceiverLayer(f"layer_{n}", width, seeds) for n in range(layers)]
         self.built = True
 
@@ -104,11 +104,11 @@ class PerceiverLayer(keras.Layer):
         super().__init__(name=name)
         self.heads = heads(width)
         with keras.name_scope(name):
-            self.norm_latents = normalization("norm_latents", width)
+            self.norm_latents = normalization(width)
             self.to_queries = dense("to_queries", width, width, seeds)
             self.to_keys_values = dense("to_keys_values", width, 2 * width, seeds)
             self.project_heard = zero_dense("project_heard", width, width)
-            self.norm = normalization("norm", width)
+            self.norm = normalization(width)
             self.widen = dense("widen", width, 2 * width, seeds)
             self.project = zero_dense("project", 2 * width, width)
         self.built = True

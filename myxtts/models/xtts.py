@@ -135,11 +135,12 @@ class XTTS(keras.Model):
         self.built = True
 
     def losses(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their weighted sum `total`.
+        """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their sum `total`.
 
-        All are float32. `mel` judges the coarse mel, `flow` the refiner's velocity.
-        Each is a mean over the real frames (tokens) of real rows: filler rows and padding count
-        neither above nor below the line. A batch of fillers only gives zeros.
+        All are float32; in `total` the durations count less. `mel` judges the coarse mel, `flow`
+        the refiner's velocity. Each is a mean over the real frames (tokens) of real rows: filler
+        rows and padding count neither above nor below the line. A batch of fillers only gives
+        zeros.
         """
         voice = self.voice(batch["reference"], batch["reference_lengths"])
         reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
