@@ -95,14 +95,7 @@ class Speaker:
         code = np.array([language_id(language) if conditioned else 0], np.int32)
         while True:
             mels, frames = self._model.synthesize(
-                ids[None],
-                lengths,
-                code,
-                reference,
-                reference_lengths,
-                max_frames=room,
-                speed=speed,
-                refine_steps=self.config.model.refiner_steps,
+                ids[None], lengths, code, reference, reference_lengths, max_frames=room, speed=speed
             )
             count = int(frames[0])
             if count < room:

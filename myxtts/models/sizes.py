@@ -45,6 +45,9 @@ class ModelSize:
 
     refiner_width: int
 
+    refiner_steps: int
+    """Euler steps of the refiner in synthesis, unless told otherwise."""
+
     voice_blocks: int
     """Convolution blocks of the voice encoder, after its two strided convolutions."""
 
@@ -68,6 +71,7 @@ SIZES: dict[str, ModelSize] = {
         frames_stacked=2,
         refiner_blocks=0,
         refiner_width=128,
+        refiner_steps=6,
         voice_blocks=0,
         voice_latents=0,
         voice_layers=0,
@@ -84,6 +88,7 @@ SIZES: dict[str, ModelSize] = {
         frames_stacked=2,
         refiner_blocks=6,
         refiner_width=256,
+        refiner_steps=6,
         voice_blocks=3,
         voice_latents=0,
         voice_layers=0,
@@ -100,6 +105,7 @@ SIZES: dict[str, ModelSize] = {
         frames_stacked=2,
         refiner_blocks=12,
         refiner_width=384,
+        refiner_steps=6,
         voice_blocks=2,
         voice_latents=32,
         voice_layers=2,
@@ -116,6 +122,7 @@ SIZES: dict[str, ModelSize] = {
         frames_stacked=2,
         refiner_blocks=16,
         refiner_width=640,
+        refiner_steps=6,
         voice_blocks=2,
         voice_latents=32,
         voice_layers=3,

@@ -182,14 +182,14 @@ class XTTS(keras.Model):
         reference_lengths: Tensor,
         max_frames: int,
         speed: float | Tensor = 1.0,
-        refine_steps: int = 6,
+        refine_steps: int | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Speak: `mels float32[B, max_frames, M]`, z-scored and 0 beyond `mel_lengths int32[B]`.
 
         Arguments as in a batch. Every token lasts at least one frame; speech longer than the
         static `max_frames` (a multiple of `size.frames_stacked`) is cut there. `speed` divides
-        the durations. `refine_steps` Euler steps refine the coarse mel; 0 leaves it as it is, and
-        so does a size without a refiner.
+        the durations. `refine_steps` (none: `size.refiner_steps`) Euler steps refine the coarse
+        mel; 0 leaves it as it is, and so does a size without a refiner.
         """
         voice = self.voice(reference, reference_lengths)
         reading = self._read(tokens, token_lengths, language, voice)
@@ -203,10 +203,11 @@ class XTTS(keras.Model):
         mel = self._refine(self._speak(reading, index, voice), voice, refine_steps)
         return mel, ops.sum(ops.cast(index >= 0, "int32"), axis=1)
 
-    def reconstruct(self, batch: Mapping[str, Tensor], refine_steps: int = 6) -> Tensor:
+    def reconstruct(self, batch: Mapping[str, Tensor], refine_steps: int | None = None) -> Tensor:
         """The batch's clips as the model says them, in their own timing: `float32 [B, T, M]`.
 
-        Frame by frame beside `mels`, so that the two can be compared.
+        Frame by frame beside `mels`, so that the two can be compared. `refine_steps` as in
+        `synthesize`.
         """
         voice = self.voice(batch["reference"], batch["reference_lengths"])
         reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
@@ -246,8 +247,9 @@ class XTTS(keras.Model):
         correction = unstack_frames(self.to_correction(decoded), stacked)
         return Coarse(prior, (prior + correction) * mask, decoded, mask)
 
-    def _refine(self, coarse: Coarse, voice: Tensor, steps: int) -> Tensor:
+    def _refine(self, coarse: Coarse, voice: Tensor, steps: int | None) -> Tensor:
         """The mel to be heard, `float32 [B, T, M]`."""
+        steps = self.size.refiner_steps if steps is None else steps
         if self.refiner is None or steps == 0:
             return coarse.mel
         return self.refiner.refine(coarse.mel, coarse.features, coarse.mask, voice, steps)

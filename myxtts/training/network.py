@@ -48,8 +48,9 @@ def dimensions(model: ModelConfig) -> ModelSize:
         "encoder_blocks": model.encoder_blocks,
         "decoder_blocks": model.decoder_blocks,
         "refiner_blocks": model.refiner_blocks,
+        "refiner_steps": model.refiner_steps,
     }
-    return replace(size, **{key: blocks for key, blocks in told.items() if blocks is not None})
+    return replace(size, **{key: number for key, number in told.items() if number is not None})
 
 
 def restore(variables: Sequence[Any], arrays: Sequence[Any], found: Checkpoint, what: str) -> None:

@@ -32,7 +32,7 @@ def model(trained: tuple[XTTS, list[dict[str, float]]]) -> XTTS:
     return trained[0]
 
 
-def spoken(model: XTTS, batch: Batch, max_frames: int = 96, steps: int = 6) -> np.ndarray:
+def spoken(model: XTTS, batch: Batch, max_frames: int = 96, steps: int | None = None) -> np.ndarray:
     inputs = (tf.constant(batch[key]) for key in SPOKEN)
     return model.synthesize(*inputs, max_frames=max_frames, refine_steps=steps)[0].numpy()
 
@@ -120,6 +120,8 @@ def test_other_seeds_are_another_flow_and_the_same_rest(model: XTTS, speech: Spe
 
 def test_no_steps_leave_the_coarse_mel(model: XTTS, speech: Speech) -> None:
     coarse = spoken(model, speech.batch, steps=0)
+    assert model.size.refiner_steps == 6
+    np.testing.assert_array_equal(spoken(model, speech.batch), spoken(model, speech.batch, steps=6))
     refined = spoken(model, speech.batch)
     np.testing.assert_array_equal(refined, spoken(model, speech.batch))
     assert np.abs(refined - coarse).max() > 0.05
