@@ -37,7 +37,7 @@ from myxtts.models.layers import (
     unstack_frames,
     zero_dense,
 )
-from myxtts.models.refiner import Refiner
+from myxtts.models.refiner import Guide, Refiner
 from myxtts.models.sizes import ModelSize
 from myxtts.models.speaker import VoiceEncoder
 
@@ -72,6 +72,10 @@ class Coarse(NamedTuple):
 
     mask: Tensor
     """`float32 [B, T, 1]`: 1 on the frames of the clip."""
+
+    def guide(self, voice: Tensor) -> Guide:
+        """What the refiner is told, with `voice [B, width]`."""
+        return Guide(self.mel, self.features, self.mask, voice)
 
 
 class XTTS(keras.Model):
@@ -161,8 +165,7 @@ class XTTS(keras.Model):
         }
         total = parts["mel"] + parts["prior"] + DURATION_WEIGHT * parts["duration"]
         if self.refiner is not None:
-            _, mel, features, mask = coarse
-            error = self.refiner.error(target, mel, features, mask, voice, batch["noise_seeds"])
+            error = self.refiner.error(target, coarse.guide(voice), batch["noise_seeds"])
             parts["flow"] = _mean(error, of_frames)
             total = total + parts["flow"]
         return {"total": total, **parts}
@@ -252,7 +255,7 @@ class XTTS(keras.Model):
         steps = self.size.refiner_steps if steps is None else steps
         if self.refiner is None or steps == 0:
             return coarse.mel
-        return self.refiner.refine(coarse.mel, coarse.features, coarse.mask, voice, steps)
+        return self.refiner.refine(coarse.guide(voice), steps)
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:

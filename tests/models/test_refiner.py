@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from myxtts.models import noise
-from myxtts.models.refiner import LATEST, Refiner
+from myxtts.models.refiner import LATEST, Guide, Refiner
 
 ROWS, FRAMES, MELS, WIDTH = 2, 12, 8, 16
 LENGTHS = np.array([12, 7], np.int32)  # the second ends in half a position
@@ -47,20 +47,21 @@ TOLD = {
 SEEDS = np.array([3, 4], np.int32)
 
 
+def guide(told: dict[str, np.ndarray] = TOLD) -> Guide:
+    return Guide(**{name: tf.constant(array) for name, array in told.items()})
+
+
 def error(
     refiner: Refiner,
     seeds: np.ndarray = SEEDS,
     target: np.ndarray = TARGET,
     told: dict[str, np.ndarray] = TOLD,
 ) -> np.ndarray:
-    tensors = {name: tf.constant(array) for name, array in told.items()}
-    found = refiner.error(tf.constant(target), **tensors, seeds=tf.constant(seeds))
-    return found.numpy()
+    return refiner.error(tf.constant(target), guide(told), tf.constant(seeds)).numpy()
 
 
 def refined(refiner: Refiner, steps: int = 6, told: dict[str, np.ndarray] = TOLD) -> np.ndarray:
-    tensors = {name: tf.constant(array) for name, array in told.items()}
-    return refiner.refine(**tensors, steps=steps).numpy()
+    return refiner.refine(guide(told), steps).numpy()
 
 
 def test_a_new_refiner_says_the_coarse_mel() -> None:
@@ -124,11 +125,11 @@ def test_rows_know_nothing_of_each_other(refiner: Refiner) -> None:
 
 
 def test_it_teaches_the_voice_and_nobody_else_upstream(refiner: Refiner) -> None:
-    told = {name: tf.constant(array) for name, array in TOLD.items()}
-    upstream = [told["coarse"], told["features"], told["voice"]]
+    told = guide()
+    upstream = [told.coarse, told.features, told.voice]
     with tf.GradientTape() as tape:
         tape.watch(upstream)
-        loss = tf.reduce_sum(refiner.error(tf.constant(TARGET), **told, seeds=tf.constant(SEEDS)))
+        loss = tf.reduce_sum(refiner.error(tf.constant(TARGET), told, tf.constant(SEEDS)))
     of_coarse, of_features, of_voice = tape.gradient(loss, upstream)
     assert of_coarse is None and of_features is None
     assert np.abs(of_voice).max() > 0

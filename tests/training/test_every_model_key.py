@@ -47,9 +47,9 @@ def test_speech_is_refined_in_as_many_steps_as_told(
     taken = []
     refine = Refiner.refine
 
-    def watched(refiner, coarse, features, mask, voice, steps):
+    def watched(refiner, guide, steps):
         taken.append(steps)
-        return refine(refiner, coarse, features, mask, voice, steps)
+        return refine(refiner, guide, steps)
 
     monkeypatch.setattr(Refiner, "refine", watched)
     Speaker(train(config)).say("Yes.", language="en")
