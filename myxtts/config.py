@@ -127,11 +127,15 @@ class ModelConfig(_Section):
     size: ModelSizeName = "tiny"
     """tiny, small, normal or big."""
     width: int | None = Field(None, ge=16, le=4096)
-    """Channels of the blocks; none: what the size says."""
+    """Channels of the blocks; none: what the size says (attention needs an even number)."""
     encoder_blocks: int | None = Field(None, ge=1, le=64)
     """Blocks of the text encoder; none: what the size says."""
     decoder_blocks: int | None = Field(None, ge=1, le=64)
     """Blocks of the decoder; none: what the size says."""
+    refiner_blocks: int | None = Field(None, ge=0, le=64)
+    """Blocks of the refiner; 0: no refiner, the coarse mel is spoken; none: what the size says."""
+    refiner_steps: int = Field(6, ge=4, le=10)
+    """Steps in which the refiner goes from noise to the mel in synthesis; more are slower."""
     voice_conditioning: bool = True
     """Take the voice from a reference clip; false: one average voice."""
     language_conditioning: bool = True
@@ -198,7 +202,7 @@ class Config(_Section):
         _check_languages(self.data)
         _check_augmentation(self.data)
         _check_validation(self)
-        _check_built(self)
+        _check_width(self.model)
         return self
 
     def replaced(self, overrides: Mapping[str, Any]) -> Config:
@@ -209,25 +213,6 @@ class Config(_Section):
                 section, field = key.split(".")
                 tree[section][field] = value
         return parse(tree, "the command line")
-
-
-# Values that the tree knows but whose room is not built yet: key -> what is built today.
-BUILT_TODAY: dict[str, tuple[object, ...]] = {
-    "model.size": ("tiny",),
-}
-
-
-def _check_built(config: Config) -> None:
-    for key, values in BUILT_TODAY.items():
-        section, field = key.split(".")
-        received = getattr(getattr(config, section), field)
-        if received not in values:
-            raise UsageError(
-                f"{key}: {received} is not available yet",
-                received=f"{key}: {received}",
-                follows="it would have no effect, so it is refused instead of ignored",
-                remedy=f"{key}: " + " or ".join(str(value) for value in values),
-            )
 
 
 def _check_devices(data: DataConfig) -> None:
@@ -302,6 +287,16 @@ def _check_validation(config: Config) -> None:
             "Stopping early is decided by validation, and there is nothing to validate on",
             received=f"early_stop_patience: {patience} without val_data and validation_share",
             remedy="training.validation_share: 0.05, or --val-data FOLDER",
+        )
+
+
+def _check_width(model: ModelConfig) -> None:
+    attention = model.size != "tiny" or model.refiner_blocks
+    if attention and model.width is not None and model.width % 2:
+        raise UsageError(
+            "Attention turns channels in pairs, so the width must be even",
+            received=f"width: {model.width} with size: {model.size}",
+            remedy=f"model.width: {model.width + 1}",
         )
 
 

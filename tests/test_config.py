@@ -63,8 +63,10 @@ def test_an_impossible_combination_says_what_to_type(data, expected):
     assert expected in str(refused({"data": data}))
 
 
-def test_what_is_not_built_yet_is_refused_and_not_ignored():
-    assert "not available yet" in str(refused({"model": {"size": "big"}}))
+@pytest.mark.parametrize("model", [{"size": "small"}, {"size": "tiny", "refiner_blocks": 1}])
+def test_attention_needs_an_even_width(model):
+    assert "model.width: 34" in str(refused({"model": {"width": 33, **model}}))
+    assert parse({"model": {"width": 33}}, "test.yaml").model.width == 33
 
 
 @pytest.mark.parametrize(

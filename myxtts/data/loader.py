@@ -110,6 +110,7 @@ class Loader:
             "language": self._prepared.language[plan.rows],
             "weights": plan.weights,
             "clips": plan.rows,
+            "noise_seeds": plan.noise_seeds,
             **self._features(
                 self._rows(plan.rows, mel_frames, None),
                 self._rows(plan.references, self._reference_frames, starts),
@@ -131,6 +132,7 @@ class Loader:
             "language": ((size,), int32),
             "weights": ((size,), np.dtype(np.float32)),
             "clips": ((size,), np.dtype(np.int64)),
+            "noise_seeds": ((size,), int32),
             **{name: (array.shape, array.dtype) for name, array in features.items()},
         }
 

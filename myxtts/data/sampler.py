@@ -33,6 +33,8 @@ class BatchPlan:
     """int64 [B], another clip of the same speaker, when there is one."""
     reference_positions: np.ndarray
     """float32 [B] in [0, 1), where in the reference its crop lies."""
+    noise_seeds: np.ndarray
+    """int32 [B], what the model draws each row's noise from; other ones in every epoch."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class _Epoch:
     """int64 [n], by row."""
     positions: np.ndarray
     """float32 [n], by row."""
+    noise_seeds: np.ndarray
+    """int32 [n], by row, not negative."""
 
 
 class Sampler:
@@ -87,7 +91,14 @@ class Sampler:
         weights[: len(rows)] = 1.0
         rows = np.concatenate((rows, np.repeat(rows[:1], size - len(rows))))
         return BatchPlan(
-            step, number, bucket, rows, weights, epoch.references[rows], epoch.positions[rows]
+            step,
+            number,
+            bucket,
+            rows,
+            weights,
+            epoch.references[rows],
+            epoch.positions[rows],
+            epoch.noise_seeds[rows],
         )
 
     def _cut_into_batches(self) -> list[tuple[int, int, int]]:
@@ -115,9 +126,11 @@ class Sampler:
             draw = self._draw(number, _ORDER, count)
             order = np.concatenate([m[np.argsort(draw[m], kind="stable")] for m in self._members])
             batches = np.argsort(self._draw(number, _BATCHES, len(batches)), kind="stable")
-        # The top 24 bits, so that no float32 rounds up to 1.
-        positions = (self._draw(number, _POSITIONS, count) >> np.uint64(40)) * 2.0**-24
-        return _Epoch(order, batches, self._references(number), positions.astype(np.float32))
+        # One draw serves two: its top 24 bits, so that no float32 rounds up to 1, and its low 31.
+        draw = self._draw(number, _POSITIONS, count)
+        positions = ((draw >> np.uint64(40)) * 2.0**-24).astype(np.float32)
+        noise_seeds = (draw & np.uint64(2**31 - 1)).astype(np.int32)
+        return _Epoch(order, batches, self._references(number), positions, noise_seeds)
 
     def _references(self, number: int) -> np.ndarray:
         """For each row another row of its speaker: a step of 1 to count - 1 around the speaker."""

@@ -1,4 +1,4 @@
-"""The parts of the trunk: a convolution block modulated by a voice, and what is stacked from it.
+"""The parts of the trunk: a convolution block modulated by a voice, and stacks of such blocks.
 
 Every part is built when it is made (no lazily created variables), draws its initial values from
 the `random.Random` it is handed, and names its variables by their place (`encoder/block_0/...`),
@@ -10,7 +10,7 @@ the Keras dtype policy in force when they are made.
 from __future__ import annotations
 
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import keras
 from keras import ops
@@ -79,50 +79,75 @@ def _glorot(seeds: Random) -> keras.initializers.Initializer:
     return keras.initializers.GlorotUniform(seed=seeds.getrandbits(31))
 
 
+def normalization(width: int) -> keras.Layer:
+    """A built `[B, L, width]` -> the same, each position with mean 0 and variance 1.
+
+    It has no scale and shift of its own: the biases behind the voice's are the same thing.
+    """
+    layer = keras.layers.LayerNormalization(center=False, scale=False)
+    layer.build((None, None, width))
+    return layer
+
+
+def modulated(x: Tensor, scale: Tensor | float, shift: Tensor | float) -> Tensor:
+    """FiLM: `x [B, L, D]` with `scale` and `shift [B, 1, D]` of a voice; both 0: `x` itself."""
+    return x * (1 + scale) + shift
+
+
 class FilmBlock(keras.Layer):
     """Residual block: normalise, scale and shift by the voice (FiLM), convolve, project.
 
-    `x [B, L, width]`, `mask [B, L, 1]`, `scale` and `shift [B, 1, width]` -> `[B, L, width]`.
-    It starts as the identity. The normalisation has no scale and shift of its own: the biases
-    behind the voice's are the same thing.
+    `x [B, L, width]`, `mask [B, L, 1]`, `scale` and `shift [B, 1, width]` (0: no voice) ->
+    `[B, L, width]`. It starts as the identity.
     """
+
+    MODULATIONS: ClassVar[int] = 2
 
     def __init__(self, name: str, width: int, kernel: int, seeds: Random) -> None:
         super().__init__(name=name)
         with keras.name_scope(name):
-            self.norm = keras.layers.LayerNormalization(center=False, scale=False)
-            self.norm.build((None, None, width))
+            self.norm = normalization(width)
             self.convolve = convolution("convolve", width, width, kernel, "relu", seeds)
             self.project = zero_dense("project", width, width)
         self.built = True
 
-    def call(self, x: Tensor, mask: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
-        modulated = (self.norm(x) * (1 + scale) + shift) * mask
-        return (x + self.project(self.convolve(modulated))) * mask
+    def call(
+        self, x: Tensor, mask: Tensor, scale: Tensor | float = 0.0, shift: Tensor | float = 0.0
+    ) -> Tensor:
+        heard = modulated(self.norm(x), scale, shift) * mask
+        return (x + self.project(self.convolve(heard))) * mask
 
 
 class FilmStack(keras.Layer):
-    """`blocks` FiLM blocks in a row; one projection of the voice modulates them all.
+    """`count` blocks in a row; one projection of the voice modulates them all.
 
     `x [B, L, width]`, `mask [B, L, 1]`, `voice [B, voice_width]` -> `[B, L, width]`.
-    It starts deaf to the voice.
+    It starts deaf to the voice. `block` is `FilmBlock` or `attention.AttentionBlock`: what takes
+    a name, a width, a kernel and seeds, and is called with `MODULATIONS` parts of the projection.
     """
 
     def __init__(
-        self, name: str, blocks: int, width: int, voice_width: int, kernel: int, seeds: Random
+        self,
+        name: str,
+        count: int,
+        width: int,
+        voice_width: int,
+        kernel: int,
+        seeds: Random,
+        block: Any = FilmBlock,
     ) -> None:
         super().__init__(name=name)
+        self.parts = block.MODULATIONS
         with keras.name_scope(name):
-            self.film = zero_dense("film", voice_width, blocks * 2 * width)
-            self.blocks = [
-                FilmBlock(f"block_{number}", width, kernel, seeds) for number in range(blocks)
-            ]
+            self.film = zero_dense("film", voice_width, count * self.parts * width)
+            self.blocks = [block(f"block_{n}", width, kernel, seeds) for n in range(count)]
         self.built = True
 
     def call(self, x: Tensor, mask: Tensor, voice: Tensor) -> Tensor:
-        modulation = ops.split(self.film(voice)[:, None, :], 2 * len(self.blocks), axis=-1)
-        for block, scale, shift in zip(self.blocks, modulation[::2], modulation[1::2], strict=True):
-            x = block(x, mask, scale, shift)
+        modulation = ops.split(self.film(voice)[:, None, :], self.parts * len(self.blocks), axis=-1)
+        for number, block in enumerate(self.blocks):
+            first = number * self.parts
+            x = block(x, mask, *modulation[first : first + self.parts])
         return x
 
 

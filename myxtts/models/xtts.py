@@ -5,11 +5,14 @@
     reference ──► voice ──────┼──► every block      └──► durations ──┘                    │
                               ▼                                                           ▼
                         coarse decoder ◄── hidden and prior mel of each frame's token ◄───┘
-                              └──► mel = prior mel + correction
+                              ├──► coarse mel = prior mel + correction
+                              ▼                │
+                          [refiner] ◄──────────┘ ──► mel
 
 While training, the alignment is searched between the prior mel and the clip; in synthesis it
-follows from the durations. Mels are z-scored per bin outside, before and after. This module owns
-no optimiser, no device and no loop: see `myxtts.training`.
+follows from the durations. A size without a refiner speaks its coarse mel. Mels are z-scored per
+bin outside, before and after. This module owns no optimiser, no device and no loop: see
+`myxtts.training`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ import keras
 from keras import ops
 
 from myxtts.models import alignment
+from myxtts.models.attention import AttentionBlock
 from myxtts.models.layers import (
+    FilmBlock,
     FilmStack,
     Tensor,
     dense,
@@ -32,11 +37,12 @@ from myxtts.models.layers import (
     unstack_frames,
     zero_dense,
 )
+from myxtts.models.refiner import Guide, Refiner
 from myxtts.models.sizes import ModelSize
 from myxtts.models.speaker import VoiceEncoder
 
 DURATION_WEIGHT = 0.1
-"""Share of the duration loss in the total; the mel and prior losses count once."""
+"""Share of the duration loss in the total; the other losses count once."""
 
 
 class Reading(NamedTuple):
@@ -52,12 +58,33 @@ class Reading(NamedTuple):
     """`float32 [B, S]`: natural logarithm of frames."""
 
 
+class Coarse(NamedTuple):
+    """What the decoder says, frame by frame."""
+
+    prior: Tensor
+    """`float32 [B, T, M]`: the prior mel of each frame's token."""
+
+    mel: Tensor
+    """`float32 [B, T, M]`, zero beyond the clip."""
+
+    features: Tensor
+    """`[B, T / stacked, width]`: what the decoder made the mel from, in the compute dtype."""
+
+    mask: Tensor
+    """`float32 [B, T, 1]`: 1 on the frames of the clip."""
+
+    def guide(self, voice: Tensor) -> Guide:
+        """What the refiner is told, with `voice [B, width]`."""
+        return Guide(self.mel, self.features, self.mask, voice)
+
+
 class XTTS(keras.Model):
-    """The trunk of every size. All variables exist after construction, the same for one `seed`.
+    """The network of every size. All variables exist after construction, the same for one `seed`.
 
     A batch is a mapping of statically shaped tensors: `tokens int32[B, S]`, `token_lengths [B]`,
     `mels float32[B, T, M]`, `mel_lengths [B]`, `reference float32[B, R, M]`,
-    `reference_lengths [B]`, `language int32[B]`, `weights float32[B]` (1 real row, 0 filler).
+    `reference_lengths [B]`, `language int32[B]`, `weights float32[B]` (1 real row, 0 filler),
+    and where there is a refiner `noise_seeds int32[B]`, from which each row's noise is drawn.
     Mels are zero beyond their length; T is a multiple of `size.frames_stacked`, R of 4.
     """
 
@@ -69,11 +96,22 @@ class XTTS(keras.Model):
         seeds = Random(seed)
         width, kernel = size.width, size.kernel
 
-        self.voice = VoiceEncoder("voice", n_mels, width, kernel, seeds)
+        block = AttentionBlock if size.block == "attention" else FilmBlock
+
+        self.voice = VoiceEncoder(
+            "voice",
+            n_mels,
+            width,
+            kernel,
+            seeds,
+            blocks=size.voice_blocks,
+            latents=size.voice_latents,
+            layers=size.voice_layers,
+        )
 
         self.token_embedding = embedding("token_embedding", vocabulary_size, width, seeds)
         self.language_embedding = embedding("language_embedding", languages, width, seeds)
-        self.encoder = FilmStack("encoder", size.encoder_blocks, width, width, kernel, seeds)
+        self.encoder = FilmStack("encoder", size.encoder_blocks, width, width, kernel, seeds, block)
         self.to_prior = dense("to_prior", width, n_mels, seeds, dtype="float32")
 
         narrow = size.duration_width
@@ -83,20 +121,35 @@ class XTTS(keras.Model):
 
         stacked = size.frames_stacked
         self.to_decoder = dense("to_decoder", stacked * (width + n_mels), width, seeds)
-        self.decoder = FilmStack("decoder", size.decoder_blocks, width, width, kernel, seeds)
+        self.decoder = FilmStack("decoder", size.decoder_blocks, width, width, kernel, seeds, block)
         self.to_correction = zero_dense("to_correction", width, stacked * n_mels, dtype="float32")
+
+        self.refiner = None
+        if size.refiner_blocks:
+            self.refiner = Refiner(
+                "refiner",
+                n_mels,
+                size.refiner_blocks,
+                size.refiner_width,
+                width,
+                kernel,
+                stacked,
+                seeds,
+            )
         self.built = True
 
     def losses(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Scalars `mel`, `prior`, `duration`, and their weighted sum `total`, all float32.
+        """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their sum `total`.
 
-        Each is a mean over the real frames (tokens) of real rows: filler rows and padding count
-        neither above nor below the line. A batch of fillers only gives zeros.
+        All are float32; in `total` the durations count less. `mel` judges the coarse mel, `flow`
+        the refiner's velocity. Each is a mean over the real frames (tokens) of real rows: filler
+        rows and padding count neither above nor below the line. A batch of fillers only gives
+        zeros.
         """
         voice = self.voice(batch["reference"], batch["reference_lengths"])
         reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
         index = self._align(reading, batch)
-        prior, mel = self._speak(reading, index, voice)
+        coarse = self._speak(reading, index, voice)
 
         weights = batch["weights"][:, None]  # [B, 1]
         target = batch["mels"]
@@ -106,11 +159,15 @@ class XTTS(keras.Model):
         log_frames = ops.log(ops.cast(ops.maximum(frames, 1), "float32"))
 
         parts = {
-            "mel": _mean(ops.mean(ops.abs(target - mel), axis=-1), of_frames),
-            "prior": _mean(0.5 * ops.mean(ops.square(target - prior), axis=-1), of_frames),
+            "mel": _mean(ops.mean(ops.abs(target - coarse.mel), axis=-1), of_frames),
+            "prior": _mean(0.5 * ops.mean(ops.square(target - coarse.prior), axis=-1), of_frames),
             "duration": _mean(ops.square(reading.log_durations - log_frames), of_tokens),
         }
         total = parts["mel"] + parts["prior"] + DURATION_WEIGHT * parts["duration"]
+        if self.refiner is not None:
+            error = self.refiner.error(target, coarse.guide(voice), batch["noise_seeds"])
+            parts["flow"] = _mean(error, of_frames)
+            total = total + parts["flow"]
         return {"total": total, **parts}
 
     def alignment(self, batch: Mapping[str, Tensor]) -> Tensor:
@@ -128,12 +185,14 @@ class XTTS(keras.Model):
         reference_lengths: Tensor,
         max_frames: int,
         speed: float | Tensor = 1.0,
+        refine_steps: int | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Speak: `mels float32[B, max_frames, M]`, z-scored and 0 beyond `mel_lengths int32[B]`.
 
         Arguments as in a batch. Every token lasts at least one frame; speech longer than the
         static `max_frames` (a multiple of `size.frames_stacked`) is cut there. `speed` divides
-        the durations.
+        the durations. `refine_steps` (none: `size.refiner_steps`) Euler steps refine the coarse
+        mel; 0 leaves it as it is, and so does a size without a refiner.
         """
         voice = self.voice(reference, reference_lengths)
         reading = self._read(tokens, token_lengths, language, voice)
@@ -144,8 +203,19 @@ class XTTS(keras.Model):
         spoken = ops.arange(tokens.shape[1]) < token_lengths[:, None]
         index = alignment.from_durations(ops.where(spoken, wished, 0), max_frames)
 
-        _, mel = self._speak(reading, index, voice)
+        mel = self._refine(self._speak(reading, index, voice), voice, refine_steps)
         return mel, ops.sum(ops.cast(index >= 0, "int32"), axis=1)
+
+    def reconstruct(self, batch: Mapping[str, Tensor], refine_steps: int | None = None) -> Tensor:
+        """The batch's clips as the model says them, in their own timing: `float32 [B, T, M]`.
+
+        Frame by frame beside `mels`, so that the two can be compared. `refine_steps` as in
+        `synthesize`.
+        """
+        voice = self.voice(batch["reference"], batch["reference_lengths"])
+        reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
+        coarse = self._speak(reading, self._align(reading, batch), voice)
+        return self._refine(coarse, voice, refine_steps)
 
     def _read(
         self, tokens: Tensor, token_lengths: Tensor, language: Tensor, voice: Tensor
@@ -165,8 +235,8 @@ class XTTS(keras.Model):
         likelihood = alignment.log_likelihood(ops.stop_gradient(reading.prior), batch["mels"])
         return alignment.search(likelihood, batch["token_lengths"], batch["mel_lengths"])
 
-    def _speak(self, reading: Reading, index: Tensor, voice: Tensor) -> tuple[Tensor, Tensor]:
-        """`index [B, T]` -> the prior and the decoded mel of every frame, `float32 [B, T, M]`."""
+    def _speak(self, reading: Reading, index: Tensor, voice: Tensor) -> Coarse:
+        """What a reading sounds like when `index [B, T]` gives each frame its token."""
         stacked = self.size.frames_stacked
         mask = ops.cast(index >= 0, "float32")[:, :, None]
         hidden = alignment.expand(reading.hidden, index)
@@ -178,7 +248,14 @@ class XTTS(keras.Model):
         decoded = self.to_decoder(stack_frames(frames, stacked))
         decoded = self.decoder(decoded, positions, voice)
         correction = unstack_frames(self.to_correction(decoded), stacked)
-        return prior, (prior + correction) * mask
+        return Coarse(prior, (prior + correction) * mask, decoded, mask)
+
+    def _refine(self, coarse: Coarse, voice: Tensor, steps: int | None) -> Tensor:
+        """The mel to be heard, `float32 [B, T, M]`."""
+        steps = self.size.refiner_steps if steps is None else steps
+        if self.refiner is None or steps == 0:
+            return coarse.mel
+        return self.refiner.refine(coarse.guide(voice), steps)
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:

@@ -49,13 +49,8 @@ class Speaker:
         longest = min(data.max_text_length, TOKENS[-1])
         self._writer = ScriptWriter(self.tokenizer, self._voices, longest)
 
-<<<<<<< HEAD
         self._model = network.build(model, self.tokenizer, data.n_mels, "float32", seed)
-        network.restore(self._model.trainable_variables, found.arrays["model"], found, "weights")
-=======
-        net = network.build(model, self.tokenizer, data.n_mels, "float32", seed)
-        network.restore(net.trainable_variables, found.weights, found, "weights")
->>>>>>> training
+        network.restore(self._model.trainable_variables, found.weights, found, "weights")
         self._mels = MelMaker(
             self._model,
             *found.mel_statistics,

@@ -205,6 +205,7 @@ def made_up_batch(seed: int) -> dict[str, np.ndarray]:
         "language": np.zeros(BATCH, np.int32),
         "weights": np.ones(BATCH, np.float32),
         "clips": np.arange(BATCH, dtype=np.int64),
+        "noise_seeds": np.arange(BATCH, dtype=np.int32),
     }
 
 

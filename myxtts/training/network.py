@@ -31,12 +31,15 @@ def dimensions(model: ModelConfig) -> ModelSize:
     """The named size with the configuration's own numbers in it."""
     size = size_named(model.size)
     if model.width is not None:
-        size = replace(size, width=model.width, duration_width=max(16, model.width // 2))
-    return replace(
-        size,
-        encoder_blocks=model.encoder_blocks or size.encoder_blocks,
-        decoder_blocks=model.decoder_blocks or size.decoder_blocks,
-    )
+        narrow = max(16, model.width // 2)
+        size = replace(size, width=model.width, duration_width=narrow, refiner_width=model.width)
+    told = {
+        "encoder_blocks": model.encoder_blocks,
+        "decoder_blocks": model.decoder_blocks,
+        "refiner_blocks": model.refiner_blocks,
+        "refiner_steps": model.refiner_steps,
+    }
+    return replace(size, **{key: number for key, number in told.items() if number is not None})
 
 
 def restore(variables: Sequence[Any], arrays: Sequence[Any], found: Checkpoint, what: str) -> None:

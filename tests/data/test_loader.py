@@ -49,6 +49,7 @@ def test_a_batch_holds_the_planned_clips(corpus: PreparedCorpus, data: DataConfi
     for step in range(source.batches_per_epoch):
         plan, batch = source.plan(step), source.load(step)
         np.testing.assert_array_equal(batch["clips"], plan.rows)
+        np.testing.assert_array_equal(batch["noise_seeds"], plan.noise_seeds)
         for i, row in enumerate(plan.rows):
             start, stop = corpus.token_offsets[row : row + 2]
             length, frames = batch["token_lengths"][i], batch["mel_lengths"][i]

@@ -87,6 +87,21 @@ def test_a_reference_is_another_clip_of_the_same_speaker() -> None:
     assert len(seen) == pairs  # and every other clip gets its turn
 
 
+def test_noise_is_drawn_anew_for_every_clip_and_epoch() -> None:
+    source = sampler()
+    plans = [source.plan(step) for step in range(source.batches_per_epoch * 3)]
+    drawn = {
+        (plan.epoch, int(row), int(seed))
+        for plan in plans
+        for row, seed in zip(plan.rows, plan.noise_seeds, strict=True)
+    }
+    assert len(drawn) == len({seed for _, _, seed in drawn}) == 3 * 20
+    assert all(
+        plan.noise_seeds.dtype == np.int32 and (plan.noise_seeds >= 0).all() for plan in plans
+    )
+    assert sampler(seed=7).plan(9).noise_seeds.tolist()[:2] == [1741091943, 278852523]
+
+
 def test_a_lonely_clip_is_its_own_reference() -> None:
     source = Sampler(np.zeros(3, np.int32), (Bucket(8, 8, 3),), np.array([0, 0, 1]), 0)
     plan = source.plan(0)

@@ -38,6 +38,24 @@ def size() -> ModelSize:
     )
 
 
+@pytest.fixture(scope="session")
+def attentive() -> ModelSize:
+    """What the larger sizes are made of, all of it, with fewer and thinner blocks."""
+    return dataclasses.replace(
+        SIZES["normal"],
+        width=32,
+        encoder_blocks=2,
+        decoder_blocks=1,
+        duration_width=16,
+        duration_blocks=1,
+        refiner_blocks=2,
+        refiner_width=48,
+        voice_blocks=1,
+        voice_latents=4,
+        voice_layers=1,
+    )
+
+
 def say(random: np.random.Generator) -> Speech:
     """Three clips of mixed lengths and a filler row."""
     language = np.random.default_rng(7)
@@ -68,6 +86,7 @@ def say(random: np.random.Generator) -> Speech:
         "reference_lengths": reference_lengths,
         "language": np.array([0, 1, 0, 0], np.int32),
         "weights": np.array([1, 1, 1, 0], np.float32),
+        "noise_seeds": random.integers(0, 2**31, ROWS).astype(np.int32),
     }
     return Speech(batch, alignment)
 

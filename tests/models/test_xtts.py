@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from myxtts.models.sizes import SIZES, ModelSize
+from myxtts.models.sizes import ModelSize
 from myxtts.models.xtts import DURATION_WEIGHT, XTTS
 
 if TYPE_CHECKING:
@@ -70,11 +70,6 @@ def losses_of(model: XTTS, batch: Batch) -> dict[str, float]:
     return {part: float(value) for part, value in model.losses(tensors(batch)).items()}
 
 
-def test_tiny_has_the_parameters_it_claims() -> None:
-    model = XTTS(SIZES["tiny"], vocabulary_size=200, languages=18, n_mels=80)
-    assert 1.6e6 < model.count_params() < 1.75e6
-
-
 def test_one_seed_is_one_model(size: ModelSize) -> None:
     first, again, other = make(size), make(size), make(size, seed=1)
     paths = [variable.path for variable in first.trainable_variables]
@@ -126,7 +121,8 @@ def test_losses_are_means_over_real_frames_and_tokens(model: XTTS, speech: Speec
     voice = model.voice(batch["reference"], batch["reference_lengths"])
     reading = model._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
     index = model.alignment(batch)
-    prior, mel = (tensor.numpy()[rows] for tensor in model._speak(reading, index, voice))
+    coarse = model._speak(reading, index, voice)
+    prior, mel = coarse.prior.numpy()[rows], coarse.mel.numpy()[rows]
     index, target = index.numpy()[rows], batch["mels"][rows]
     real = index >= 0
     assert found["mel"] == pytest.approx(np.abs(target - mel)[real].mean(), rel=1e-4)
@@ -168,7 +164,7 @@ def test_a_batch_of_fillers_gives_zero_and_no_gradient(size: ModelSize) -> None:
         "reference": np.zeros((2, 8, MELS), np.float32),
         "weights": np.zeros(2, np.float32),
     }
-    for key in ("token_lengths", "mel_lengths", "reference_lengths", "language"):
+    for key in ("token_lengths", "mel_lengths", "reference_lengths", "language", "noise_seeds"):
         empty[key] = np.zeros(2, np.int32)
     with tf.GradientTape() as tape:
         losses = model.losses(tensors(empty))

@@ -45,6 +45,14 @@ def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
     assert any(sum(step.rings.values()) for step in overlapping.steps)
 
 
+def test_losses_with_a_refiner_are_bit_equal_in_every_pipeline(tiny_run):
+    small = {"model.size": "small", "model.refiner_blocks": 1}
+    alone = losses(tiny_run(small | {"data.optimize_cpu_gpu_overlap": False}, steps=8))
+    assert len(alone) == 8 and len(set(alone)) == 8
+    assert losses(tiny_run(small, steps=8)) == alone
+    assert losses(tiny_run(small, steps=8, dual=True)) == alone
+
+
 def test_validation_is_not_augmented(tiny_run, small_corpus):
     """With weights from the same seed, two settings of augmentation validate alike."""
     measured = []
