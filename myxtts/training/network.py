@@ -33,7 +33,7 @@ def dimensions(model: ModelConfig) -> ModelSize:
     if model.width is not None:
         narrow = max(16, model.width // 2)
         size = replace(size, width=model.width, duration_width=narrow, refiner_width=model.width)
-    told = {
+    told: dict[str, Any] = {
         "encoder_blocks": model.encoder_blocks,
         "decoder_blocks": model.decoder_blocks,
         "refiner_blocks": model.refiner_blocks,
