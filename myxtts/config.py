@@ -135,7 +135,7 @@ class ModelConfig(_Section):
     refiner_blocks: int | None = Field(None, ge=0, le=64)
     """Blocks of the refiner; 0: no refiner, the coarse mel is spoken; none: what the size says."""
     refiner_steps: int = Field(6, ge=4, le=10)
-    """Steps in which the refiner goes from noise to the mel in synthesis; more are slower."""
+    """Steps that the refiner takes to the mel when it speaks; more are slower."""
     voice_conditioning: bool = True
     """Take the voice from a reference clip; false: one average voice."""
     language_conditioning: bool = True

@@ -4,11 +4,11 @@
                 │           ▲
                 └──────► [clean mel] ◄── coarse mel, decoder's features, voice, time
 
-The coarse mel is the middle of all ways to say a frame; the refiner walks from noise to one of
-them. What it learns is the velocity of straight lines from noise to real frames, at a random time
-of each clip; what it computes is where the line ends, the clean mel, from which the velocity
-follows: the rest of the way over the rest of the time. A new refiner says the coarse mel. It
-teaches nobody upstream but the voice: the coarse mel and the features carry no gradient.
+The coarse mel is the middle of all ways to say a frame; the refiner walks to one of them. What it
+learns is the velocity of straight lines from noise to real frames, at a random time of each clip;
+what it computes is where the line ends, the clean mel, from which the velocity follows: the rest of
+the way over the rest of the time. A new refiner says the coarse mel. It teaches nobody upstream but
+the voice: the coarse mel and the features carry no gradient.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ class Refiner(keras.Layer):
     def refine(self, guide: Guide, steps: int) -> Tensor:
         """The mel after `steps` Euler steps, `float32 [B, T, M]`.
 
-        Always from the same noise: the same text in the same voice is the same sound.
+        The walk begins at 0, in the middle of all noise: nearer to recordings than from any noise
+        drawn, and the same text in the same voice is the same sound.
         """
-        batch, frames, bins = guide.coarse.shape
+        batch = guide.coarse.shape[0]
         condition = self._condition(guide)
-        start = noise.normal(ops.zeros((batch,), "int32"), frames, bins) * guide.mask
 
         def step(number: Tensor, state: Tensor) -> Tensor:
             number = ops.cast(number, "float32")
@@ -122,7 +122,7 @@ class Refiner(keras.Layer):
             clean = self._clean(state, time, condition, guide)
             return state + (clean - state) / (steps - number)  # the last step arrives
 
-        return ops.fori_loop(0, steps, step, start)
+        return ops.fori_loop(0, steps, step, ops.zeros_like(guide.coarse))
 
     def _condition(self, guide: Guide) -> Tensor:
         """What does not change on the way: `[B, L, W]`."""

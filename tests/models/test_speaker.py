@@ -34,6 +34,7 @@ def test_padding_does_not_change_the_voice(encoder: VoiceEncoder, length: int) -
     np.testing.assert_allclose(vectors[2], vectors[0], atol=1e-5)
 
 
+@pytest.mark.parametrize("encoder", ["mean", "blocks"], indirect=True)
 def test_a_long_steady_sound_has_the_voice_of_a_shorter_one(encoder: VoiceEncoder) -> None:
     frame = np.random.default_rng(1).normal(size=(1, 1, 8)).astype(np.float32)
     voices = [

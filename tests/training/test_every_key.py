@@ -40,6 +40,8 @@ SHOWN_BY = {
     "model.width": DIMENSIONS,
     "model.encoder_blocks": DIMENSIONS,
     "model.decoder_blocks": DIMENSIONS,
+    "model.refiner_blocks": DIMENSIONS,
+    "model.refiner_steps": f"{HERE}::test_speech_is_refined_in_as_many_steps_as_told",
     "model.voice_conditioning": CONDITIONING,
     "model.language_conditioning": CONDITIONING,
     "training.optimizer": f"{HERE}::test_the_optimiser_is_the_one_named",
@@ -96,10 +98,25 @@ def test_the_size_named_is_the_one_built():
 
 
 def test_dimensions_are_those_of_the_network():
-    told = ModelConfig(width=48, encoder_blocks=3, decoder_blocks=5)
+    told = ModelConfig(width=48, encoder_blocks=3, decoder_blocks=5, refiner_blocks=2)
     model = network.build(told, Tokenizer("characters"), 20, "float32", seed=0)
     assert model.token_embedding.output_dim == 48
     assert len(model.encoder.blocks) == 3 and len(model.decoder.blocks) == 5
+    assert len(model.refiner.stack.blocks) == 2
+
+
+@pytest.mark.parametrize("steps", [4, 7])
+def test_speech_is_refined_in_as_many_steps_as_told(steps, monkeypatch):
+    blocks = {"encoder_blocks": 1, "decoder_blocks": 1, "refiner_blocks": 1}
+    told = ModelConfig(size="small", width=16, refiner_steps=steps, **blocks)
+    model = network.build(told, Tokenizer("characters"), 20, "float32", seed=0)
+    taken = []
+    monkeypatch.setattr(
+        model.refiner, "refine", lambda guide, steps: taken.append(steps) or guide.coarse
+    )
+    one, ten = tf.constant([1]), tf.constant([10])
+    model.synthesize(tf.ones((1, 10), tf.int32), ten, one, tf.zeros((1, 8, 20)), one, 64)
+    assert taken == [steps]
 
 
 @pytest.mark.parametrize("voice", [True, False])

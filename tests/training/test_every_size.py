@@ -1,4 +1,7 @@
-"""One training step of every size, in every precision, under two shapes."""
+"""Training steps of every size, in every precision, under two shapes.
+
+`normal` has every part that a size may have, so its thin form stands for all in the quick tests.
+"""
 
 import keras
 import numpy as np
@@ -13,7 +16,7 @@ from myxtts.training.step import TrainStep, make_optimizer
 
 POLICIES = ("float32", "mixed_bfloat16", "mixed_float16")
 TOKENIZER = Tokenizer("characters")
-THIN = {"width": 32, "encoder_blocks": 1, "decoder_blocks": 1}
+THIN = {"width": 32, "encoder_blocks": 1, "decoder_blocks": 1, "refiner_blocks": 1}
 ROWS, TOKENS, MELS = 2, 32, 80
 
 
@@ -38,7 +41,8 @@ def batch(frames: int) -> dict[str, tf.Tensor]:
 
 def train_twice_under_two_shapes(model: ModelConfig, policy: str) -> None:
     net = network.build(model, TOKENIZER, MELS, policy, seed=0)
-    optimizer = make_optimizer(Config(), total_steps=10)
+    told = Config().replaced({"training.warmup_steps": 1})
+    optimizer = make_optimizer(told, 10, policy)
     optimizer.build(net.trainable_variables)
     step = TrainStep(net, optimizer, "/CPU:0", xla=False)
     before = [variable.numpy() for variable in net.trainable_variables]
@@ -60,10 +64,8 @@ def train_twice_under_two_shapes(model: ModelConfig, policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", SIZES)
-def test_a_thin_step(name: str, policy: str) -> None:
-    refiner = {"refiner_blocks": 1} if SIZES[name].refiner_blocks else {}
-    train_twice_under_two_shapes(ModelConfig(size=name, **THIN, **refiner), policy)
+def test_a_thin_step(policy: str) -> None:
+    train_twice_under_two_shapes(ModelConfig(size="normal", **THIN), policy)
 
 
 @pytest.mark.long
