@@ -21,7 +21,6 @@ LANGUAGES = ("en",)
 INSTALL = 'pip install "myxtts[eval]"'
 
 _SPHINX_RATE = 16000
-_ROOM_NOISE_DB = -40.0  # below the clip's mean power
 Name = Literal["moonshine", "pocketsphinx"]
 _MODULES: dict[Name, str] = {"moonshine": "moonshine_voice", "pocketsphinx": "pocketsphinx"}
 NAMES = tuple(_MODULES)
@@ -65,24 +64,12 @@ class Pocketsphinx:
 
     def transcribe(self, samples: np.ndarray, sample_rate: int) -> str:
         """The words heard, in lower case."""
-        signal = np.clip(_as_in_a_room(resample(samples, sample_rate, _SPHINX_RATE)), -1.0, 1.0)
+        signal = np.clip(resample(samples, sample_rate, _SPHINX_RATE), -1.0, 1.0)
         self._decoder.start_utt()
         self._decoder.process_raw((signal * 32767.0).astype("<i2").tobytes(), full_utt=True)
         self._decoder.end_utt()
         heard = self._decoder.hyp()
         return "" if heard is None else str(heard.hypstr)
-
-
-def _as_in_a_room(samples: np.ndarray) -> np.ndarray:
-    """The clip with a faint noise under it and a quarter of a second of that at both ends.
-
-    Digital silence and speech that begins with the first sample upset pocketsphinx, and synthesised
-    sources have both where a vocoder's output has neither: the two would not be heard alike.
-    """
-    level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))) if len(samples) else 0.0
-    padded = np.pad(samples, _SPHINX_RATE // 4)
-    noise = np.random.default_rng(0).standard_normal(len(padded), np.float32)
-    return padded + noise * np.float32(level * 10 ** (_ROOM_NOISE_DB / 20))
 
 
 def installed() -> list[Name]:

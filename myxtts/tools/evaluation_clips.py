@@ -74,6 +74,7 @@ def choose(
 def _references(judged: Sequence[Clip], clips: Sequence[Clip]) -> list[Path | None]:
     of_speaker: defaultdict[str, list[Path]] = defaultdict(list)
     taken = set(judged)
+    clips = [clip for clip in clips if clip.audio.is_file()]  # a missing clip is nobody's voice
     for clip in sorted(clips, key=lambda clip: clip in taken):  # stable: unjudged ones first
         of_speaker[clip.speaker].append(clip.audio)
     unjudged = {
@@ -84,7 +85,9 @@ def _references(judged: Sequence[Clip], clips: Sequence[Clip]) -> list[Path | No
     found: list[Path | None] = []
     for clip in judged:
         pool = of_speaker[clip.speaker]
-        pool = pool[: unjudged[clip.speaker]] or [audio for audio in pool if audio != clip.audio]
+        pool = pool[: unjudged.get(clip.speaker, 0)] or [
+            audio for audio in pool if audio != clip.audio
+        ]
         found.append(pool[turns[clip.speaker] % len(pool)] if pool else None)
         turns[clip.speaker] += 1
     return found

@@ -77,6 +77,7 @@ def test_a_run_updates_every_n_batches_and_after_the_last(tiny_run):
     assert not any(step.compiled for step in run.steps)
 
 
+@pytest.mark.long
 def test_everything_at_once_goes_on_exactly_where_it_was(tiny_run, small_corpus, stop_after):
     """Float16, averaged weights, and a stop between two updates."""
     told = {

