@@ -39,6 +39,7 @@ def spoken(model: XTTS, batch: Batch, max_frames: int = 96, steps: int | None = 
     return say(*inputs, max_frames=max_frames, refine_steps=steps)[0].numpy()
 
 
+@pytest.mark.long
 def test_it_learns_and_aligns_speech_it_never_heard(
     trained: tuple[XTTS, list[dict[str, float]]], speech: Speech
 ) -> None:

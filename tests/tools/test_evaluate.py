@@ -151,18 +151,24 @@ def test_speakers_and_languages_take_turns():
     assert chosen == evaluation_clips.choose(clips, DATA, ["en", "fa"], 4)
 
 
-def test_references_are_other_clips_of_the_speaker_and_not_judged_ones():
+def test_references_are_other_clips_of_the_speaker_and_not_judged_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     clips = [clip(f"a{i}", "a") for i in range(5)] + [
         clip("b0", "b"),
         clip("b1", "b"),
         clip("c", "c"),
     ]
+    for one in clips:
+        one.audio.touch()
     chosen = evaluation_clips.choose(clips, DATA, ["en"], 7)
     by_name = {trial.clip.id: trial.reference for trial in chosen}
     assert set(by_name) == {"a0", "a1", "a2", "a3", "b0", "b1", "c"}
     assert {str(by_name[f"a{i}"]) for i in range(4)} == {"a4.wav"}
     assert str(by_name["b0"]) == "b1.wav" and str(by_name["b1"]) == "b0.wav"
     assert by_name["c"] is None
+    Path("a4.wav").unlink()  # a missing clip is nobody's voice
+    again = evaluation_clips.choose(clips, DATA, ["en"], 7)
+    assert "a4.wav" not in {str(trial.reference) for trial in again}
 
 
 def test_languages_are_detected_where_the_corpus_does_not_say():

@@ -63,9 +63,9 @@ def train_twice_under_two_shapes(model: ModelConfig, policy: str) -> None:
     keras.backend.clear_session()
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_a_thin_step(policy: str) -> None:
-    train_twice_under_two_shapes(ModelConfig(size="normal", **THIN), policy)
+def test_a_thin_step() -> None:
+    """In the most delicate precision; the long tier has all three, in full size."""
+    train_twice_under_two_shapes(ModelConfig(size="normal", **THIN), "mixed_float16")
 
 
 @pytest.mark.long

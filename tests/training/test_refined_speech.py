@@ -102,6 +102,7 @@ def compare(
     assert max(said[taken] for taken in (4, 6, 10)) < within * said[0]
 
 
+@pytest.mark.long
 def test_a_thin_refiner_comes_nearer_than_the_coarse_mel(
     clips: tuple, tokenizer: Tokenizer
 ) -> None:
