@@ -1,0 +1,56 @@
+"""One training step in PyTorch: forward, gradients, clipping, AdamW, with our settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from myxtts.config import TrainingConfig
+from peers.torch_xtts import TorchXTTS
+
+BETAS = (0.9, 0.98)
+EPSILON = 1e-7
+"""Keras's; PyTorch would take 1e-8."""
+
+
+class TorchStep:
+    """Callable: losses out, weights updated."""
+
+    def __init__(
+        self, model: TorchXTTS, batch: Mapping[str, np.ndarray], training: TrainingConfig
+    ) -> None:
+        self.model = model
+        self._batch = {name: torch.from_numpy(array) for name, array in batch.items()}
+        self._parameters = list(model.parameters())
+        self._clip = training.gradient_clip
+        self._optimizer = torch.optim.AdamW(
+            self._parameters,
+            lr=training.learning_rate / max(1, training.warmup_steps),
+            betas=BETAS,
+            eps=EPSILON,
+            weight_decay=training.weight_decay,
+            fused=True,
+        )
+        rises = max(1, training.warmup_steps)
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(
+            self._optimizer, lambda step: min(step + 1, rises)
+        )
+
+    def compile(self) -> None:
+        """Let PyTorch's compiler fuse what lies before and after the alignment."""
+        model: Any = self.model
+        model.read = torch.compile(model.read)
+        model.speak = torch.compile(model.speak)
+
+    def __call__(self) -> list[float]:
+        """total, mel, prior, duration and, with a refiner, flow."""
+        losses = self.model(self._batch)
+        self._optimizer.zero_grad()
+        losses[0].backward()
+        torch.nn.utils.clip_grad_norm_(self._parameters, self._clip)
+        self._optimizer.step()
+        self._schedule.step()
+        return losses.tolist()
