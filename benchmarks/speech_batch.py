@@ -30,7 +30,9 @@ def shape(rows: int, frames: int) -> Shape:
     return Shape(rows, -(-round(frames / FRAMES_PER_TOKEN) // 8) * 8, frames)
 
 
-def make(wanted: Shape, *, n_mels: int = MELS, vocabulary: int = VOCABULARY) -> dict[str, np.ndarray]:
+def make(
+    wanted: Shape, *, n_mels: int = MELS, vocabulary: int = VOCABULARY
+) -> dict[str, np.ndarray]:
     """Clips that fill 80 to 100 % of the shape, as in a bucket: one frame a token, held, and noise.
 
     The keys and shapes of `myxtts.models.xtts.XTTS`.

@@ -128,7 +128,7 @@ class FilmStack(nn.Module):
         width: int,
         voice_width: int,
         kernel: int,
-        block: type[FilmBlock] | type[AttentionBlock] = FilmBlock,
+        block: type[FilmBlock | AttentionBlock] = FilmBlock,
     ) -> None:
         super().__init__()
         self.attentive = block is AttentionBlock

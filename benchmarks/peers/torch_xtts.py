@@ -169,6 +169,7 @@ def as_torch(array: np.ndarray, kind: str) -> np.ndarray:
     """Our variable's (or its gradient's) array in the order that PyTorch keeps it."""
     if kind != "kernel":
         return array
-    if array.ndim == 3:  # a convolution's: [kernel, inputs, outputs] -> [outputs, inputs, 1, kernel]
+    # A convolution's: [kernel, inputs, outputs] -> [outputs, inputs, 1, kernel]
+    if array.ndim == 3:
         return np.ascontiguousarray(array.transpose(2, 1, 0)[:, :, None])
     return np.ascontiguousarray(array.T)

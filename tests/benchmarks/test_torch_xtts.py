@@ -1,5 +1,7 @@
 """The PyTorch network that ours is timed against computes the same."""
 
+# ruff: noqa: E402  the peers can be imported only where their libraries are
+
 from dataclasses import replace
 
 import numpy as np
