@@ -63,6 +63,7 @@ def test_training_reaches_every_variable(
         assert np.abs(old.numpy() - new.numpy()).max() > 0, new.path
 
 
+@pytest.mark.long
 def test_one_seed_is_one_model_and_one_history(
     attentive: ModelSize, trained: tuple[XTTS, list[dict[str, float]]], lessons: list[Speech]
 ) -> None:

@@ -68,6 +68,7 @@ def compiled(overrides: dict, shapes: list[tuple[int, int, int]], folder: Path):
     return [int(line) for line in done.stdout.split()], [int(size) for size in found]
 
 
+@pytest.mark.long
 def test_the_estimate_is_near_what_the_compiler_assigns(tmp_path):
     (estimated,), (assigned,) = compiled(SMALL, [(4, 40, 160)], tmp_path)
     assert estimated == pytest.approx(assigned, rel=TOLERANCE)
