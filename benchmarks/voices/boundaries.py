@@ -63,11 +63,9 @@ def _errors(run: Path) -> tuple[list[float], float]:
     aligner = _Aligner(run)
     settings, tokenizer = aligner.mel, aligner.tokenizer
     spoken = _speak(settings)
+    tokens = [tokenizer.encode(one.text, "en").ids for one in spoken]
     errors, phonemes = [], 0
-    for number, one in enumerate(spoken):
-        ids = tokenizer.encode(one.text, "en").ids
-        reference = spoken[number - len(ESPEAK)].mel  # another sentence of the same voice
-        index = aligner.align(ids, one.mel, reference)
+    for one, ids, index in zip(spoken, tokens, aligner.align(tokens, spoken), strict=True):
         symbols = [tokenizer.vocabulary[i] for i in ids]
         for token, start in _matches(symbols, one):
             while token > 0 and symbols[token - 1] in _STRESS:
@@ -93,24 +91,38 @@ class _Aligner:
         network.restore(self._net.trainable_variables, found.weights, found, "weights")
         self._mean, self._std = found.mel_statistics
 
-    def align(self, ids: np.ndarray, mel: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """The token of each frame, int [frames]."""
-        reference = reference[:REFERENCE_FRAMES]
-        frames = np.zeros((1, len(mel) + len(mel) % 2, mel.shape[1]), np.float32)
-        frames[0, : len(mel)] = (mel - self._mean) / self._std
-        voice = np.zeros((1, REFERENCE_FRAMES, mel.shape[1]), np.float32)
-        voice[0, : len(reference)] = (reference - self._mean) / self._std
+    def align(self, tokens: Sequence[np.ndarray], spoken: Sequence[Spoken]) -> list[np.ndarray]:
+        """The token of each frame, int [frames] of each sentence; one batch, compiled."""
+        import tensorflow as tf
+
+        mels = [(one.mel - self._mean) / self._std for one in spoken]
+        # The reference is another sentence of the same voice.
+        others = [mels[number - len(ESPEAK)][:REFERENCE_FRAMES] for number in range(len(mels))]
+        frames = max(map(len, mels))
         batch = {
-            "tokens": np.array([ids], np.int32),
-            "token_lengths": np.array([len(ids)], np.int32),
-            "mels": frames,
-            "mel_lengths": np.array([len(mel)], np.int32),
-            "reference": voice,
-            "reference_lengths": np.array([len(reference)], np.int32),
-            "language": np.array([language_id("en")], np.int32),
-            "weights": np.ones(1, np.float32),
+            "tokens": _padded(tokens, max(map(len, tokens)), np.int32),
+            "token_lengths": _lengths(tokens),
+            "mels": _padded(mels, frames + frames % 2, np.float32),
+            "mel_lengths": _lengths(mels),
+            "reference": _padded(others, REFERENCE_FRAMES, np.float32),
+            "reference_lengths": _lengths(others),
+            "language": np.full(len(mels), language_id("en"), np.int32),
         }
-        return np.asarray(self._net.alignment(batch))[0, : len(mel)]
+        tensors = {name: tf.constant(array) for name, array in batch.items()}
+        index = tf.function(self._net.alignment)(tensors).numpy()
+        return [row[: len(mel)] for row, mel in zip(index, mels, strict=True)]
+
+
+def _lengths(rows: Sequence[np.ndarray]) -> np.ndarray:
+    return np.array([len(row) for row in rows], np.int32)
+
+
+def _padded(rows: Sequence[np.ndarray], length: int, dtype: Any) -> np.ndarray:
+    """`[rows, length, ...]`, zero behind each row."""
+    filled = np.zeros((len(rows), length, *rows[0].shape[1:]), dtype)
+    for into, row in zip(filled, rows, strict=True):
+        into[: len(row)] = row
+    return filled
 
 
 def _speak(settings: MelSettings) -> list[Spoken]:

@@ -58,6 +58,20 @@ def test_search_equals_the_textbook_on_mixed_lengths_without_retracing(
     assert search.experimental_get_tracing_count() == traces + 1
 
 
+def test_search_equals_the_textbook_on_a_thousand_cases(search: Callable[..., tf.Tensor]) -> None:
+    random = np.random.default_rng(5)
+    rows, tokens, frames, cases = 50, 16, 48, 1000
+    for _ in range(cases // rows):
+        spread = 10.0 ** random.uniform(-2, 2)
+        likelihood = random.normal(-50, spread, (rows, tokens, frames)).astype(np.float32)
+        token_lengths = random.integers(1, tokens + 1, rows)
+        mel_lengths = random.integers(token_lengths, frames + 1)
+        found = run(search, likelihood, token_lengths, mel_lengths)
+        for row in range(rows):
+            expected = plain_search(likelihood[row], token_lengths[row], mel_lengths[row])
+            np.testing.assert_array_equal(found[row], expected)
+
+
 def test_staying_wins_a_tie(search: Callable[..., tf.Tensor]) -> None:
     found = run(search, np.zeros((1, 2, 4), np.float32), [2], [4])
     np.testing.assert_array_equal(found, [[0, 1, 1, 1]])
