@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = (
-    "myxtts", "numpy", "scipy", "soundfile", "tensorflow-cpu", "tensorflow", "espeakng-loader",
-    "torch", "librosa", "nvidia-dali-cuda120", "phonemizer", "matplotlib",
+    "myxtts", "numpy", "scipy", "soundfile", "tensorflow-cpu", "tensorflow", "keras",
+    "espeakng-loader", "torch", "numba", "librosa", "nvidia-dali-cuda120", "phonemizer",
+    "matplotlib",
 )  # fmt: skip
 
 

@@ -1,25 +1,20 @@
 """Contenders side by side: a process for each, rounds in turn (A B C, A B C), medians with spread.
 
-Libraries that disturb each other (TensorFlow, PyTorch, DALI) never share a process, and a process
-that has no turn sleeps. What is measured is the time from asking for the first batch to holding
-the last.
+What is measured is the time from asking for the first batch to holding the last.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import statistics
 import time
-import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from clips import BATCH
 from peers import Contender, Job, create
+from server import Server
 
 Say = Callable[[str], None]
 """Hears a line about what was just done."""
@@ -76,74 +71,29 @@ def compare(jobs: dict[str, Job], rounds: int, say: Say) -> dict[str, Outcome]:
     """Measure every contender `rounds` times in turn, after a pass that is not counted."""
     servers = {}
     for name, job in jobs.items():
-        servers[name] = _Server(name, job)
+        servers[name] = Server(name, _passes, name, job)
         problem = servers[name].missing
         say(f"{name}: {'ready' if problem is None else 'missing: ' + problem}")
     present = {name: server for name, server in servers.items() if server.missing is None}
     passes: dict[str, list[Pass]] = {name: [] for name in servers}
     for number in range(rounds):
         for name, server in present.items():
-            passes[name].append(server.measure())
+            passes[name].append(server.ask())
             say(f"round {number + 1}/{rounds}  {name:8s} {passes[name][-1].rate:9.0f} clips/s")
     for server in servers.values():
         server.end()
     return {
-        name: Outcome(tuple(passes[name]), server.deviation, server.missing)
+        name: Outcome(tuple(passes[name]), server.ready, server.missing)
         for name, server in servers.items()
     }
 
 
-class _Server:
-    """A contender's process, seen from here."""
-
-    def __init__(self, name: str, job: Job) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, far = context.Pipe()
-        self._process = context.Process(target=_serve, args=(name, job, far), name=name)
-        self._process.start()
-        far.close()
-        self.missing: str | None = None
-        self.deviation: float | None = None
-        answer = self._receive()
-        if isinstance(answer, str):
-            self.missing = answer
-        else:
-            self.deviation = answer
-
-    def measure(self) -> Pass:
-        self._connection.send("measure")
-        answer = self._receive()
-        if not isinstance(answer, Pass):
-            raise RuntimeError(f"{self._process.name} failed: {answer}")
-        return answer
-
-    def end(self) -> None:
-        self._connection.close()
-        self._process.join()
-
-    def _receive(self) -> Any:
-        try:
-            return self._connection.recv()
-        except EOFError:
-            self._process.join()
-            return f"its process ended with code {self._process.exitcode}"
-
-
-def _serve(name: str, job: Job, connection: Connection) -> None:
-    """The contender's process: warm up, then one pass for every request until the pipe closes."""
-    try:
-        contender = create(name, job)
-        connection.send(_deviation(contender, job))
-        while True:
-            connection.recv()
-            connection.send(measured(contender, len(job.workload)))
-    except EOFError:
-        os._exit(0)  # some libraries' threads do not end by themselves
-    except ImportError as error:
-        connection.send(f"not installed ({error})")
-    except Exception:
-        connection.send(traceback.format_exc())
-    os._exit(1)
+def _passes(name: str, job: Job) -> Iterator[Any]:
+    """Runs in the contender's process: how far its mels are from ours, then pass after pass."""
+    contender = create(name, job)
+    yield _deviation(contender, job)
+    while True:
+        yield measured(contender, len(job.workload))
 
 
 def measured(contender: Contender, clips: int) -> Pass:

@@ -1,4 +1,7 @@
-"""One training step in PyTorch: forward, gradients, clipping, AdamW, with our settings."""
+"""One training step in PyTorch: forward, gradients, clipping, AdamW, with our settings.
+
+`TheirStep` is the contender, in each of the ways that a PyTorch user has.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from speech_batch import LANGUAGES, MELS, VOCABULARY
 
-from myxtts.config import TrainingConfig
+from myxtts.config import Config, TrainingConfig
+from myxtts.models.sizes import ModelSize
+from peers import torch_alignment, torch_noise
 from peers.torch_xtts import TorchXTTS
 
 BETAS = (0.9, 0.98)
@@ -54,3 +60,25 @@ class TorchStep:
         self._optimizer.step()
         self._schedule.step()
         return losses.tolist()
+
+
+class TheirStep(TorchStep):
+    """`fused`: torch.compile; `plain`: the alignment in PyTorch too, not in machine code."""
+
+    def __init__(
+        self,
+        size: ModelSize,
+        batch: Mapping[str, np.ndarray],
+        threads: int,
+        *,
+        fused: bool = False,
+        plain: bool = False,
+    ) -> None:
+        torch.set_num_threads(threads)
+        torch.manual_seed(1)
+        search = torch_alignment.plain if plain else torch_alignment.compiled
+        model = TorchXTTS(size, VOCABULARY, LANGUAGES, MELS, search, torch_noise.drawn)
+        super().__init__(model, batch, Config().training)
+        self.parameters = sum(parameter.numel() for parameter in model.parameters())
+        if fused:
+            self.compile()

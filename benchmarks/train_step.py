@@ -1,0 +1,152 @@
+"""One training step: ours against the same network in PyTorch, and its cost as networks grow.
+
+    python benchmarks/train_step.py            # about 20 minutes on two cores
+    python benchmarks/train_step.py --quick    # about 2 minutes, small shapes: to see that it works
+
+Same layers, shapes, batch, threads and float32; alignment, clipping and AdamW included. That both
+compute the same is tests/benchmarks/test_torch_xtts.py's to prove. Needs
+`pip install -e ".[cpu,bench]"`; without PyTorch its side is reported as missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import machine
+import speech_batch
+import step_report
+from stepping import WAYS, Job, Say, Turns, compare, fastest
+
+from myxtts.files import write_atomically
+from myxtts.models.sizes import SIZES, ModelSize
+
+RESULTS = Path(__file__).parent / "results"
+THREADS = 2
+NETWORKS = ("tiny", "small")
+LENGTH_ROWS = 8
+"""Clips in a batch while their length grows."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    shape: speech_batch.Shape
+    ways: tuple[str, ...]
+    turns: int
+    steps: dict[str, int]
+    """Steps in a turn of each network."""
+    curve_turns: int
+    lengths: tuple[int, ...]
+    """Frames of a clip."""
+    widths: tuple[tuple[str, int], ...]
+    """Networks of the curve over sizes."""
+
+
+FULL = Plan(
+    shape=speech_batch.shape(16, 400),
+    ways=tuple(WAYS),
+    turns=15,
+    steps={"tiny": 5, "small": 2},
+    curve_turns=4,
+    lengths=(100, 200, 400, 800),
+    widths=(("tiny", 64), ("tiny", 128), ("small", 128), ("small", 256)),
+)
+QUICK = Plan(
+    shape=speech_batch.shape(4, 96),
+    ways=("xla", "eager"),
+    turns=3,
+    steps={"tiny": 3, "small": 2},
+    curve_turns=1,
+    lengths=(),
+    widths=(),
+)
+
+
+def main() -> None:
+    """Measure, print the table, write JSON and plot."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small shapes, about 2 minutes")
+    parser.add_argument("--output", type=Path, help="folder of the results")
+    options = parser.parse_args()
+    plan = QUICK if options.quick else FULL
+    result, points = measure(plan)
+    print(step_report.table(result))
+    # A quick run is no result: it is written only where it is asked for.
+    output = options.output or (None if options.quick else RESULTS)
+    if output is not None:
+        _write(output, result, points)
+
+
+def measure(plan: Plan) -> tuple[dict[str, Any], list[step_report.Cost]]:
+    """The contests at one shape, then the curves in the ways that were fastest there."""
+    begin = time.monotonic()
+
+    def say(line: str) -> None:
+        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
+
+    about: dict[str, Any] = {
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "threads": THREADS,
+        "precision": "float32",
+        "turns": plan.turns,
+        "steps_in_a_turn": plan.steps,
+    }
+    contests = []
+    for name in NETWORKS:
+        say(f"{name}, {plan.shape}")
+        job = Job(SIZES[name], plan.shape, THREADS)
+        outcome = compare(job, plan.ways, plan.turns, plan.steps[name], say)
+        contests.append(step_report.Contest(name, plan.shape, outcome))
+    best = {contest.size: _fastest_ways(contest.outcome) for contest in contests}
+    points = _curves(plan, best, say)
+    about["seconds"] = round(time.monotonic() - begin)
+    about["load_average_at_the_end"] = machine.describe()["load_average"]
+    return step_report.document(contests, points, about), points
+
+
+def _fastest_ways(outcome: dict[str, Turns]) -> list[str]:
+    return [way for side in step_report.TITLES if (way := fastest(outcome, side)) is not None]
+
+
+def _curves(plan: Plan, ways: dict[str, list[str]], say: Say) -> list[step_report.Cost]:
+    points = []
+    for network in NETWORKS:
+        for frames in plan.lengths:
+            shape = speech_batch.shape(LENGTH_ROWS, frames)
+            say(f"{network}, {shape}")
+            job = Job(SIZES[network], shape, THREADS)
+            outcome = compare(job, ways[network], plan.curve_turns, plan.steps[network], say)
+            points += step_report.costs("length", network, shape, outcome)
+    for network, width in plan.widths:
+        say(f"{network}, width {width}, {plan.shape}")
+        job = Job(_narrowed(SIZES[network], width), plan.shape, THREADS)
+        outcome = compare(job, ways[network], plan.curve_turns, plan.steps[network], say)
+        points += step_report.costs("size", f"{network}, {width}", plan.shape, outcome)
+    return points
+
+
+def _narrowed(size: ModelSize, width: int) -> ModelSize:
+    return replace(size, width=width, duration_width=width // 2, refiner_width=width)
+
+
+def _write(folder: Path, result: dict[str, Any], points: list[step_report.Cost]) -> None:
+    content = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
+    write_atomically(folder / "train_step.json", content.encode())
+    if not points:
+        return
+    try:
+        step_report.plot(points, result["machine"], folder / "train_step.png")
+    except ImportError:
+        print("no plot: matplotlib is not installed", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
