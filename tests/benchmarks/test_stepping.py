@@ -51,7 +51,7 @@ def test_the_result_has_every_key_that_is_promised():
     result = step_report.document(contests, points, {"machine": {}})
     assert result["step_vs_torch_tiny"] == result["step_vs_torch_small"] == 1.5
     assert result["step_vs_torch_small_low"] == 1.5
-    assert [(p["side"], p["seconds"]) for p in result["costs"]] == [("ours", 0.2), ("torch", 0.3)]
+    assert [(p["side"], p["seconds"]) for p in result["costs"]] == [("ours", 0.2), ("torch", 0.4)]
     assert "step_vs_torch_tiny 1.50 (1.50 to 2.00" in step_report.table(result)
 
 
