@@ -15,7 +15,15 @@ import keras
 import numpy as np
 from keras import ops
 
-from myxtts.models.layers import Tensor, convolution, dense, modulated, normalization, zero_dense
+from myxtts.models.layers import (
+    Tensor,
+    convolution,
+    dense,
+    masked,
+    modulated,
+    normalization,
+    zero_dense,
+)
 
 HEAD_WIDTH = 64
 """Channels of a head, where the width divides by it."""
@@ -124,5 +132,5 @@ class AttentionBlock(keras.Layer):
         scale, shift, local_scale, local_shift = modulations
         present = mask[:, :, 0] > 0
         x = x + self.attention(modulated(self.norm_positions(x), scale, shift), present)
-        heard = modulated(self.norm(x), local_scale, local_shift) * mask
-        return (x + self.project(self.convolve(heard))) * mask
+        heard = masked(modulated(self.norm(x), local_scale, local_shift), mask)
+        return masked(x + self.project(self.convolve(heard)), mask)
