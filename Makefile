@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A test process spends most of its time in Python, on one core; a file's tests share a process.
+PARALLEL := --numprocesses 2 --dist loadfile
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: demo test test-all lint system-deps clean help
@@ -19,10 +21,10 @@ demo: $(VENV)/installed   ## corpus → training on two virtual devices → spee
 	$(BIN)/myxtts demo
 
 test: $(VENV)/installed lint  ## what CI runs: under 10 minutes on 2 cores
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not long"
 
 test-all: $(VENV)/installed lint  ## every test, the long ones too
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: $(VENV)/installed   ## ruff, types, import rules
 	$(BIN)/ruff check .

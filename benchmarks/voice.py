@@ -1,11 +1,12 @@
-"""What a trained model says, judged beside the voices it learned from. One run, one result.
+"""What a trained model says, judged beside the voices it learned from.
 
-    python benchmarks/voice.py --quick    # one voice, both recognisers: at most 15 minutes
-    python benchmarks/voice.py            # also eight voices, Persian, alignment, real clips
+    python benchmarks/voice.py --quick              # one voice, both recognisers: 15 minutes
+    python benchmarks/voice.py                      # also eight voices, Persian, real clips: 1 h
+    python benchmarks/voice.py --parts real-clips   # one part again; the others' results are kept
 
 Needs `pip install -e ".[cpu,phonemes,eval]"` and flite (`make system-deps`). Real transcripts and
 clips come from the folder that MYXTTS_TEST_DATA names; without it the sentences are our own. The
-WAVs are kept in the output folder.
+WAVs are kept in the work folder. A result is written after every part.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +33,24 @@ LARGEST_SOURCE_WER = 0.25
 """A source that is not understood itself proves nothing."""
 
 
+Say = Callable[[str], None]
+PARTS: dict[str, Callable[[Path, Say], dict[str, Any] | None]] = {
+    "one-voice": lambda work, say: english.measure(work / "one-voice", say),
+    "eight-voices": lambda work, say: clones.measure(work / "eight-voices", say),
+    "alignment": lambda work, say: boundaries.measure(work / "eight-voices" / "run", say),
+    "real-clips": lambda work, say: real_clips.measure(
+        work / "real-clips", work / "one-voice" / "run", say
+    ),
+}
+"""In this order: alignment judges the model of eight voices, real clips go on from one voice's."""
+
+
 def main() -> None:
     """Measure, print the figures, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one voice only")
+    parser.add_argument("--quick", action="store_true", help="one voice only, nothing is written")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS),
+                        help="measure these and keep the result's others")  # fmt: skip
     parser.add_argument("--work", type=Path, default=Path("voice-benchmark"),
                         help="folder of corpora, runs and WAVs, kept")  # fmt: skip
     parser.add_argument("--output", type=Path, help="folder of voice.json")
@@ -42,17 +58,21 @@ def main() -> None:
     problem = sources.missing()
     if problem is not None:
         sys.exit(f"could not measure: {problem}")
-    result = measure(options.work, quick=options.quick)
-    print(json.dumps(result, indent=2))
     # A quick run is no complete result: it is written only where it is asked for.
     output = options.output or (None if options.quick else RESULTS)
-    if output is not None:
-        content = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(output / "voice.json", content.encode())
+    chosen = ["one-voice"] if options.quick else [n for n in PARTS if n in options.parts]
+    parts = {} if output is None or options.quick else _kept(output / "voice.json")
+    for name in chosen:
+        parts[name] = measure(name, options.work)
+        result = {**_figures(parts), "parts": parts}
+        if output is not None:
+            content = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+            write_atomically(output / "voice.json", content.encode())
+    print(json.dumps(result, indent=2, ensure_ascii=False))
 
 
-def measure(work: Path, *, quick: bool) -> dict[str, Any]:
-    """All parts, or the first alone."""
+def measure(name: str, work: Path) -> dict[str, Any]:
+    """One part, with what it was measured on."""
     begin = time.monotonic()
 
     def say(line: str) -> None:
@@ -62,33 +82,34 @@ def measure(work: Path, *, quick: bool) -> dict[str, Any]:
         "machine": machine.describe(),
         "versions": machine.versions(),
         "text": "LJSpeech" if clips.test_data() else "our own: MYXTTS_TEST_DATA is unset",
-        "quick": quick,
     }
-    parts: dict[str, Any] = {"one_voice": english.measure(work / "one-voice", say)}
-    if not quick:
-        parts["eight_voices"] = clones.measure(work / "eight-voices", say)
-        parts["alignment"] = boundaries.measure(work / "eight-voices" / "run", say)
-        parts["real_clips"] = real_clips.measure(work / "real-clips", say)
-    about["seconds"] = round(time.monotonic() - begin)
-    return {**_figures(parts), "parts": parts, **about}
+    found = PARTS[name](work, say) or {}
+    return {**found, "seconds": round(time.monotonic() - begin), **about}
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    """The parts of an earlier result."""
+    return dict(json.loads(path.read_text(encoding="utf-8"))["parts"]) if path.is_file() else {}
 
 
 def _figures(parts: dict[str, Any]) -> dict[str, Any]:
-    """The figures by which the model is judged."""
-    one = parts["one_voice"]
-    figures: dict[str, Any] = {"train_seconds": one["train_seconds"]}
-    for name in ("moonshine", "pocketsphinx"):
-        figures[f"wer_ratio_{name}"] = one[name]["ratio"]
-        figures[f"wer_ratio_{name}_low"] = one[name]["low"]
-        figures[f"wer_ratio_{name}_high"] = one[name]["high"]
-    figures["source_understood"] = one["moonshine"]["source_wer"] <= LARGEST_SOURCE_WER
-    many = parts.get("eight_voices")
-    if many:
-        names = ("clone_nearest_share", "clone_nearest_share_source", "clone_nearest_share_unseen")
-        figures |= {name: many[name] for name in (*names, "mcd_fa_vs_en")}
-        figures["boundary_error_ms"] = parts["alignment"]["boundary_error_ms"]
-    real = parts.get("real_clips")
-    if real:
+    """The figures by which the model is judged; those of parts that were measured."""
+    figures: dict[str, Any] = {}
+    one = parts.get("one-voice", {})
+    if one:
+        figures["train_seconds"] = one["train_seconds"]
+        for name in ("moonshine", "pocketsphinx"):
+            figures[f"wer_ratio_{name}"] = one[name]["ratio"]
+            figures[f"wer_ratio_{name}_low"] = one[name]["low"]
+            figures[f"wer_ratio_{name}_high"] = one[name]["high"]
+        figures["source_understood"] = one["moonshine"]["source_wer"] <= LARGEST_SOURCE_WER
+    names = ("clone_nearest_share", "clone_nearest_share_source", "clone_nearest_share_unseen")
+    many = parts.get("eight-voices", {})
+    figures |= {name: many[name] for name in (*names, "mcd_fa_vs_en") if name in many}
+    aligned, real = parts.get("alignment", {}), parts.get("real-clips", {})
+    if aligned:
+        figures["boundary_error_ms"] = aligned["boundary_error_ms"]
+    if "moonshine" in real:
         figures["real_clips_wer"] = real["moonshine"]["model_wer"]
     return figures
 

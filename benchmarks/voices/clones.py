@@ -39,6 +39,7 @@ SETTINGS: dict[str, Any] = {
     "training.epochs": 10_000,
     "training.learning_rate": 2e-3,
     "training.checkpoint_interval": 100_000,
+    "data.enable_xla": True,
 }
 
 

@@ -16,10 +16,11 @@ SETTINGS: dict[str, Any] = {
     "data.languages": ["en"],
     "data.batch_size": 16,
     "data.max_buckets": 4,
-    "training.max_steps": 1500,
+    "training.max_steps": 1000,
     "training.epochs": 10_000,
     "training.learning_rate": 2e-3,
     "training.checkpoint_interval": 100_000,
+    "data.enable_xla": True,
 }
 
 
