@@ -10,13 +10,13 @@ from voices import listening, sources, training
 from voices.sources import Line, Source
 
 RMS = Source("rms", flite=True)
-TRAINED, JUDGED = 700, 200
+TRAINED, JUDGED = 1000, 200
 SETTINGS: dict[str, Any] = {
     "data.language": "en",
     "data.languages": ["en"],
     "data.batch_size": 16,
     "data.max_buckets": 4,
-    "training.max_steps": 1000,
+    "training.max_steps": 2000,
     "training.epochs": 10_000,
     "training.learning_rate": 2e-3,
     "training.checkpoint_interval": 100_000,

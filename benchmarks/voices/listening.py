@@ -1,10 +1,11 @@
-"""Both recognisers on many clips, each in a process of its own."""
+"""Both recognisers on many clips."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from myxtts.evaluation import recognizers
 from myxtts.evaluation.wer import ratio_interval, word_edits
 
 RATE = 22050
+PROCESSES = 2
 
 
 @dataclass(frozen=True)
@@ -50,23 +52,30 @@ class Understood:
 def listen(
     texts: Sequence[str], model: Sequence[Path], source: Sequence[Path]
 ) -> dict[str, Understood]:
-    """Every recogniser on every clip of both sides; the recognisers work side by side."""
-    with ProcessPoolExecutor(len(recognizers.NAMES), mp_context=get_context("spawn")) as pool:
-        heard = {
-            name: pool.submit(edits, name, list(texts), [*model, *source])
+    """Every recogniser on every clip of both sides, a share of the clips in each process."""
+    jobs = list(zip([*texts, *texts], [*model, *source], strict=True))
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        shares = {
+            name: [pool.submit(edits, name, jobs[n::PROCESSES]) for n in range(PROCESSES)]
             for name in recognizers.NAMES
         }
-        return {name: _understood(name, future.result()) for name, future in heard.items()}
+        return {
+            name: _understood(name, _merged([share.result() for share in found]))
+            for name, found in shares.items()
+        }
 
 
-def edits(name: recognizers.Name, texts: list[str], clips: list[Path]) -> list[tuple[int, int]]:
-    """(edits, words) of each clip; there may be several rounds of clips of the same texts."""
+def edits(name: recognizers.Name, jobs: Sequence[tuple[str, Path]]) -> list[tuple[int, int]]:
+    """(edits, words) of each text and clip."""
     recognizer = recognizers.open_recognizer(name)
-    expected = texts * (len(clips) // len(texts))
     return [
-        word_edits(text, recognizer.transcribe(decode(clip, RATE), RATE))
-        for text, clip in zip(expected, clips, strict=True)
+        word_edits(text, recognizer.transcribe(decode(clip, RATE), RATE)) for text, clip in jobs
     ]
+
+
+def _merged(shares: Sequence[list[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """Shares of every `PROCESSES`th job, in the jobs' order again."""
+    return [count for some in zip_longest(*shares) for count in some if count is not None]
 
 
 def _understood(name: str, counts: list[tuple[int, int]]) -> Understood:
