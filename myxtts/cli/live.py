@@ -66,13 +66,13 @@ class LiveDisplay:
     def __init__(self, console: Console | None = None) -> None:
         from rich.live import Live
 
-        self._console = console or stderr()
-        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn)
         self._progress: Progress | None = None
         self._phase = ""
         self._step: Step | None = None
         self._report: Report | None = None
         self._total = 0
+        self._console = console or stderr()
+        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn)
 
     def __enter__(self) -> Self:
         self._live.start()

@@ -39,7 +39,7 @@ def test_another_place_is_another_matter():
     assert [found.bad(step) for step in (20, 21)] == ["skip", "back"]
 
 
-@pytest.mark.parametrize("gathered", [1, 2])
+@pytest.mark.parametrize("gathered", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_bad_batch_leaves_everything_as_it_was(make_step, batch, gathered):
     settings = {"training.gradient_accumulation": gathered, "training.ema_decay": 0.9}
     step = make_step(overrides=settings)
@@ -51,6 +51,7 @@ def test_a_bad_batch_leaves_everything_as_it_was(make_step, batch, gathered):
         np.testing.assert_array_equal(np.array(variable), old)
 
 
+@pytest.mark.long
 def test_what_was_gathered_before_a_bad_batch_still_counts(make_step, batch):
     settings = {"training.gradient_accumulation": 2}
     step, other = (make_step(overrides=settings) for _ in "ab")
@@ -146,6 +147,7 @@ def test_the_same_place_bad_again_stops_the_run(tiny_run, monkeypatch):
     assert "learning_rate" in error.value.remedy
 
 
+@pytest.mark.long
 def test_without_a_checkpoint_from_before_the_run_stops(tiny_run, monkeypatch):
     config = tiny_run(BACK | {"training.checkpoint_interval": 100}, steps=8)
     spoil(monkeypatch, {1, 2})
