@@ -48,7 +48,9 @@ def test_before_the_first_report_there_is_a_step_and_a_loss() -> None:
 
 def test_the_table_is_drawn_by_a_thread_of_its_own() -> None:
     shown = io.StringIO()
-    with LiveDisplay(Console(file=shown, force_terminal=True, width=200)) as display:
+    with LiveDisplay(
+        Console(file=shown, force_terminal=True, width=200, highlight=False)
+    ) as display:
         display.preparing("compile", 1, 2)
         display.say("a sentence [with] brackets")
         display.stepped(STEP, 7240)
