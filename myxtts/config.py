@@ -187,6 +187,10 @@ class TrainingConfig(_Section):
     """Validations without improvement before training stops; 0: never."""
     report_interval: int = Field(50, ge=1)
     """Steps between the lines that say mean, spread and rate."""
+    max_bad_steps: int = Field(5, ge=1)
+    """So many steps in a row without a number as loss are too many: back to a checkpoint, once."""
+    trace: bool = False
+    """Write the run's last steps to trace.json.gz, to be looked at in ui.perfetto.dev."""
 
 
 class Config(_Section):

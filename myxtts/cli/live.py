@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from myxtts.cli.console import stderr
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
     from rich.progress import Progress
     from rich.table import Table
 
@@ -56,18 +57,22 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """A table that is redrawn in place; sentences scroll by above it."""
+    """A table that is redrawn in place a few times a second; sentences scroll by above it.
 
-    def __init__(self) -> None:
+    The thread that trains only leaves the newest figures here: drawing is done by a thread of its
+    own, so that a step costs nothing more on a terminal than in a file.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
         from rich.live import Live
 
-        self._console = stderr()
-        self._live = Live(console=self._console, refresh_per_second=8)
         self._progress: Progress | None = None
         self._phase = ""
         self._step: Step | None = None
         self._report: Report | None = None
         self._total = 0
+        self._console = console or stderr()
+        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -92,42 +97,46 @@ class LiveDisplay:
             self._progress.add_task(PHASES.get(phase, phase), total=total)
         assert self._progress is not None
         self._progress.update(self._progress.task_ids[0], completed=done, total=total)
-        self._live.update(self._progress)
+        self._step = None
 
     def stepped(self, step: Step, total_steps: int) -> None:
-        """Redraw with the newest step."""
+        """The newest step, for the next drawing."""
         self._step, self._total = step, total_steps
-        self._live.update(self._table())
 
     def reported(self, report: Report) -> None:
-        """Redraw with the newest figures."""
+        """The newest figures, for the next drawing."""
         self._report = report
-        self._live.update(self._table())
 
-    def _table(self) -> Table:
-        from rich.table import Table
+    def _drawn(self) -> RenderableType:
+        """What to show now; called by the thread that draws."""
+        if self._step is not None:
+            return live_table(self._step, self._total, self._report)
+        return self._progress or ""
 
-        table = Table()
-        for heading in (
-            "step", "loss", "steps/s", "useful frames/s", "data wait", "ready", "memory", "left"
-        ):  # fmt: skip
-            table.add_column(heading, justify="right")
-        step, report = self._step, self._report
-        assert step is not None
-        ready = list(step.rings.values())[-1] if step.rings else 0
-        figures = ["…"] * 5
-        if report is not None:
-            minutes, seconds = divmod(int(report.remaining), 60)
-            figures = [
-                f"{report.steps_per_second:.2f}",
-                f"{report.useful_frames_per_second:.0f}",
-                f"{report.wait_share:.1%}",
-                "N/A" if report.memory_mb is None else f"{report.memory_mb} MB",
-                f"{minutes}:{seconds:02d}",
-            ]
-        position = f"{step.step + 1}/{self._total}"
-        table.add_row(position, f"{step.loss:.4f}", *figures[:3], str(ready), *figures[3:])
-        return table
+
+def live_table(step: Step, total_steps: int, report: Report | None) -> Table:
+    """Where a run is, and how it does: one row. Figures come with the first report."""
+    from rich.table import Column, Table
+
+    from myxtts.training.progress import told
+
+    ready = list(step.rings.values())[-1] if step.rings else 0
+    cells = {"step": f"{step.step + 1}/{total_steps}", "loss": f"{step.loss:.4f}"}
+    if report is not None:
+        cells |= {
+            "steps/s": f"{report.steps_per_second:.2f}",
+            "useful frames/s": f"{report.useful_frames_per_second:.0f}",
+            "data wait": f"{report.wait_share:.1%}",
+            "busy: data, model": f"{report.data_busy:.0%}, {report.model_busy:.0%}",
+            "ready": f"{ready}/{told(report.depth)}",
+            "memory MB": told(report.memory_mb),
+            "GPU use": report.gpu_use(),
+            "power W": told(report.power_w, ".0f"),
+            "left": report.time_left(),
+        }
+    table = Table(*(Column(heading, justify="right", no_wrap=True) for heading in cells))
+    table.add_row(*cells.values())
+    return table
 
 
 def display() -> PlainDisplay | LiveDisplay:

@@ -82,6 +82,9 @@ def train(
     from_checkpoint: Annotated[
         str | None, option("Fine-tune: begin with the weights of this run or checkpoint.")
     ] = None,
+    trace: Annotated[
+        bool | None, option("Write trace.json.gz, for ui.perfetto.dev.", "--trace")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --output, as it was told.")
     ] = False,
@@ -118,6 +121,7 @@ def train(
             "training.max_steps": max_steps,
             "training.from_checkpoint": from_checkpoint,
             "training.output_dir": output,
+            "training.trace": trace,
         }
     )
     if settings.data.train_data is None:

@@ -203,12 +203,15 @@ class GpuSampler:
         *,
         indices: Sequence[int] | None = None,
         on_notice: Callable[[str], None] | None = None,
+        on_lost: Callable[[int, str], None] | None = None,
     ) -> None:
+        """`on_lost` hears the index of a card that is gone, and why, before the notice."""
         self._nvml = nvml
         self._on_sample = on_sample
         self._interval = interval
         self._indices = indices
         self._on_notice = on_notice or (lambda _: None)
+        self._on_lost = on_lost or (lambda _index, _why: None)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="gpu-sampler", daemon=True)
 
@@ -243,6 +246,7 @@ class GpuSampler:
         try:
             sample = self._nvml.sample(index)
         except GpuLost as lost:
+            self._on_lost(index, str(lost))
             self._notice(f"GPU {index} is not sampled any more: {lost}")
             return False
         self._on_sample(sample)

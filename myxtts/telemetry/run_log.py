@@ -37,10 +37,17 @@ class RunLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._stream = path.open("a", encoding="utf-8")
 
+    def since(self, moment: float) -> float:
+        """The `t` of a moment by this log's clock."""
+        return round(moment - self._started, 6)
+
     def write(self, kind: str, **fields: Any) -> None:
-        """Append one event; after `close`, events of late threads are dropped."""
+        """Append one event; after `close`, events of late threads are dropped.
+
+        `t` is now, unless `fields` has one: that of what happened a moment ago.
+        """
         now = self._clock()
-        line = json.dumps({"kind": kind, "t": round(now - self._started, 6), **fields}, default=str)
+        line = json.dumps({"kind": kind, "t": self.since(now), **fields}, default=str)
         with self._lock, explained(self.path):
             if self._stream.closed:
                 return

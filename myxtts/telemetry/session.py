@@ -44,6 +44,8 @@ class Step:
     """How long each stage worked on this batch, in whatever thread."""
     rings: dict[str, int] = field(default_factory=dict)
     """Batches ready in each ring when this one was taken."""
+    finished: dict[str, float] = field(default_factory=dict)
+    """When each stage was done with this batch, on the scale of `t`."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,8 @@ def _session(path: Path, events: list[dict[str, Any]], damaged: int) -> Session:
     for event in events[1:]:
         if event["kind"] == "step":
             try:
-                steps.append(Step(**{name: event[name] for name in names}))
-            except KeyError:
+                steps.append(Step(**{name: event[name] for name in names if name in event}))
+            except TypeError:  # a field is missing
                 damaged += 1
         elif event["kind"] == "end":
             end = event

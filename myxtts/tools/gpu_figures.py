@@ -1,6 +1,7 @@
 """What the GPUs did in a recorded run, and the tier that follows from it.
 
-Samples are averaged over the steady part of the run only. Logical CPU devices are not GPUs: a
+Samples are averaged over the steady part of the run only. A card that was lost on the way has no
+figures: half a run's mean would pass for a whole one's. Logical CPU devices are not GPUs: a
 rehearsal on them has no tier, and this module says why instead of giving one.
 """
 
@@ -31,6 +32,8 @@ class GpuFigures:
     memory_total_mb: int | None
     power_w: float | None
     """Mean."""
+    lost: bool = False
+    """It stopped answering in mid-run, so nothing is known of the whole run."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,13 @@ class Tier:
 
 def gpu_figures(session: Session) -> list[GpuFigures]:
     """Each sampled card, in index order."""
-    samples = list(_steady_samples(session))
+    lost = {event["index"] for event in session.of_kind("gpu_lost")}
+    by_card: dict[int, list[dict[str, Any]]] = {index: [] for index in lost}
+    for sample in _steady_samples(session):
+        by_card.setdefault(sample["index"], []).append(sample)
     return [
-        _figures(session, index, [sample for sample in samples if sample["index"] == index])
-        for index in sorted({sample["index"] for sample in samples})
+        _lost(session, index) if index in lost else _figures(session, index, by_card[index])
+        for index in sorted(by_card)
     ]
 
 
@@ -114,6 +120,21 @@ def _figures(session: Session, index: int, samples: list[dict[str, Any]]) -> Gpu
         memory_used_mb=int(max(used)) if used else None,
         memory_total_mb=int(max(total)) if total else None,
         power_w=statistics.fmean(said("power_w")) if said("power_w") else None,
+    )
+
+
+def _lost(session: Session, index: int) -> GpuFigures:
+    samples = [event for event in session.of_kind("gpu") if event["index"] == index]
+    return GpuFigures(
+        index=index,
+        name=samples[-1].get("name") if samples else None,
+        role=_role(session, index),
+        samples=len(samples),
+        utilization=None,
+        memory_used_mb=None,
+        memory_total_mb=None,
+        power_w=None,
+        lost=True,
     )
 
 

@@ -17,7 +17,7 @@ from myxtts.tools.report_page import (
     stacked_bar,
     table,
 )
-from myxtts.tools.report_text import figures_line, said, tier_line
+from myxtts.tools.report_text import device_name, figures_line, said, tier_line
 from myxtts.tools.summary import Summary
 from myxtts.tools.words import word
 
@@ -32,7 +32,17 @@ def render(summary: Summary, language: Language = "en") -> str:
 
 def sections(summary: Summary, language: Language = "en") -> list[str]:
     """The parts of the page, for pages that show more than a run."""
-    parts = (_verdict, _account, _stages, _step_times, _rings, _devices, _findings, _machine)
+    parts = (
+        _verdict,
+        _account,
+        _stages,
+        _step_times,
+        _rings,
+        _devices,
+        _incidents,
+        _findings,
+        _machine,
+    )
     return [part for section in parts for part in section(summary, language)]
 
 
@@ -113,7 +123,7 @@ def _devices(summary: Summary, language: Language) -> list[str]:
     names = ("device", "role", "utilization", "memory", "power")
     rows = [
         (
-            f"GPU {row.index} {row.name or 'N/A'}",
+            device_name(row, language),
             word(row.role, language),
             said(row.utilization, " %"),
             f"{said(row.memory_used_mb)} / {said(row.memory_total_mb)} MB",
@@ -122,6 +132,15 @@ def _devices(summary: Summary, language: Language) -> list[str]:
         for row in summary.gpus
     ]
     return [heading(word("devices", language)), table([word(n, language) for n in names], rows)]
+
+
+def _incidents(summary: Summary, language: Language) -> list[str]:
+    if not summary.incidents:
+        return []
+    told = [
+        card("note" if one.good else "advice", one.said(language), "") for one in summary.incidents
+    ]
+    return [heading(word("incidents", language)), *told]
 
 
 def _findings(summary: Summary, language: Language) -> list[str]:

@@ -21,6 +21,8 @@ MARKS = {"fix": "[red]✗[/]", "advice": "[yellow]•[/]", "note": "[dim]–[/]"
 
 def show(summary: Summary, console: Console, language: Language = "en") -> None:
     """The whole summary, from figures to findings."""
+    from rich.markup import escape
+
     if summary.virtual:
         console.print(f"[yellow]{word('rehearsal', language)}[/]")
     console.print(figures_line(summary, language))
@@ -35,6 +37,9 @@ def show(summary: Summary, console: Console, language: Language = "en") -> None:
     else:
         console.print(f"GPU: {word('not_measured', language)}")
     console.print(f"{word('tier', language)}: {tier_line(summary.tier, language)}")
+    for incident in summary.incidents:
+        mark = "[green]✓[/]" if incident.good else "[yellow]![/]"
+        console.print(f"{mark} {escape(incident.said(language))}")
     show_findings(summary.findings, console, language)
 
 
@@ -82,6 +87,12 @@ def tier_line(tier: Tier, language: Language = "en") -> str:
         return str(missing)
     reached = word(tier.reached, language)
     return f"{reached} ({missing})" if missing else reached
+
+
+def device_name(row: GpuFigures, language: Language = "en") -> str:
+    """A card by its number and name, and whether it was lost."""
+    lost = f" ({word('lost', language)})" if row.lost else ""
+    return f"GPU {row.index} {row.name or 'N/A'}{lost}"
 
 
 def said(value: float | None, unit: str = "", digits: int = 0) -> str:
@@ -138,7 +149,7 @@ def _gpu_table(rows: list[GpuFigures], language: Language) -> Table:
     for row in rows:
         _add(
             table,
-            f"GPU {row.index} {row.name or 'N/A'}",
+            device_name(row, language),
             word(row.role, language),
             said(row.utilization, " %"),
             f"{said(row.memory_used_mb)} / {said(row.memory_total_mb)} MB",

@@ -16,6 +16,7 @@ from myxtts.tools.catalogue import Language, reason, title
 from myxtts.tools.figures import RunFigures, of_session
 from myxtts.tools.findings import Finding, findings
 from myxtts.tools.gpu_figures import GpuFigures, Tier, gpu_figures, tier
+from myxtts.tools.incidents import Incident, incidents
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Summary:
     gpus: list[GpuFigures]
     tier: Tier
     findings: list[Finding]
+    incidents: list[Incident]
 
     @property
     def virtual(self) -> bool:
@@ -73,6 +75,7 @@ class Summary:
             "gpus": [asdict(row) for row in self.gpus],
             "tier": asdict(self.tier),
             "findings": [finding_json(one, language) for one in self.findings],
+            "incidents": [one.as_json(language) for one in self.incidents],
         }
 
 
@@ -91,6 +94,7 @@ def summarize(session: Session, speedup: float | None = None) -> Summary:
         gpus=gpu_figures(session),
         tier=tier(session, speedup),
         findings=findings(session),
+        incidents=incidents(session),
     )
 
 

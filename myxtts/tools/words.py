@@ -39,6 +39,8 @@ _WORDS: dict[str, dict[Language, str]] = {
     "utilization": {"en": "utilisation", "fa": "کارکرد"},
     "memory": {"en": "memory", "fa": "حافظه"},
     "power": {"en": "power", "fa": "توان"},
+    "lost": {"en": "lost", "fa": "از دست رفت"},
+    "incidents": {"en": "What happened on the way", "fa": "در راه چه پیش آمد"},
     "findings": {"en": "Findings", "fa": "یافته‌ها"},
     "no_findings": {"en": "Nothing to change.", "fa": "چیزی برای تغییر نیست."},
     "change": {"en": "change", "fa": "تغییر"},

@@ -28,6 +28,11 @@ class Accumulator:
         """What a checkpoint keeps: the sums, and the frames they stand for."""
         return [*self._sums, self._frames]
 
+    @property
+    def holds_any(self) -> bool:
+        """Whether anything was added since the last time; asks the device."""
+        return bool(self._frames.numpy() > 0.0)
+
     def add(self, gradients: Sequence[Any], frames: Any) -> None:
         """Add a batch's mean gradient, `frames float32[]` strong."""
         for total, gradient in zip(self._sums, gradients, strict=True):
@@ -38,9 +43,13 @@ class Accumulator:
         """The mean gradient of everything added since the last time."""
         mean = [tf.math.divide_no_nan(total.read_value(), self._frames) for total in self._sums]
         with tf.control_dependencies(mean):
-            for variable in self.variables:
-                variable.assign(tf.zeros_like(variable))
+            self.clear()
         return mean
+
+    def clear(self) -> None:
+        """Forget what was added."""
+        for variable in self.variables:
+            variable.assign(tf.zeros_like(variable))
 
 
 def useful_frames(batch: Batch) -> Any:

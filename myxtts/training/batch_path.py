@@ -6,11 +6,12 @@ itself is `data.loader`'s, computing is `preprocess`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from myxtts.config import DataConfig
 from myxtts.training.corpus import TrainingData
 from myxtts.training.feeder import Lane, Parcel, Stage
+from myxtts.training.fitting import OutOfMemory, Shortage, Shortages, shape_of
 from myxtts.training.preprocess import Batch, Preprocessor, transfer
 
 UPLOAD_DEPTH = 2
@@ -26,6 +27,12 @@ class BatchPath:
         self._config = config
         self._preprocessor = preprocess
         self._model_device = model_device
+        self._not_ahead: set[tuple[str, tuple[int, int]]] = set()
+
+    @property
+    def shortages(self) -> Shortages:
+        """What did not fit into the data device's memory, or beside the batches in the model's."""
+        return self._preprocessor.shortages
 
     def describe(self, depth: int, *, overlapping: bool) -> str:
         """One line for the log: which way the batches take."""
@@ -104,7 +111,7 @@ class BatchPath:
         ready = self._preprocessor.plainly(batch)
         if self._preprocessor.device == self._model_device:
             return ready
-        return transfer(ready, self._model_device)
+        return self._transferred(ready)
 
     def example(self, bucket: int) -> Batch:
         """A batch of a bucket on the model's device, to compile and to time with."""
@@ -115,10 +122,32 @@ class BatchPath:
         return self.at_once(empty if step is None else loader.load(step))
 
     def _upload(self, parcel: Parcel) -> None:
-        parcel.batch = self._preprocessor.upload(parcel.batch)
+        device = self._preprocessor.device
+        parcel.batch = self._ahead("upload", device, parcel.batch, self._preprocessor.upload)
 
     def _preprocess(self, parcel: Parcel) -> None:
         parcel.batch = self._preprocessor(parcel.batch)
 
     def _transfer(self, parcel: Parcel) -> None:
-        parcel.batch = transfer(parcel.batch, self._model_device)
+        parcel.batch = self._transferred(parcel.batch)
+
+    def _transferred(self, batch: Batch) -> Batch:
+        device = self._model_device
+        return self._ahead("transfer", device, batch, lambda whole: transfer(whole, device))
+
+    def _ahead(
+        self, stage: str, device: str, batch: Batch, copy: Callable[[Batch], Batch]
+    ) -> Batch:
+        """A copy made ahead of need; where there is no room for one, the batch as it is.
+
+        Whoever works on it next has it copied then, in parts if need be.
+        """
+        rows, length = shape = shape_of(batch)
+        if (stage, shape) in self._not_ahead:
+            return batch
+        try:
+            return copy(batch)
+        except OutOfMemory:
+            self._not_ahead.add((stage, shape))
+            self.shortages.append(Shortage(stage, device, rows, length, parts=1))
+            return batch

@@ -97,6 +97,11 @@ def path_of(folder: Path, step: int) -> Path:
     return folder / f"step-{step:08d}"
 
 
+def step_of(path: Path) -> int:
+    """The step that a checkpoint's name says."""
+    return int(path.name.removeprefix("step-"))
+
+
 def list_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first; unfinished ones do not count."""
     if not folder.is_dir():

@@ -1,7 +1,8 @@
 """What happens between steps when its time has come: validation, samples, checkpoints, the end.
 
 The best validation decides which checkpoint is never removed, and, with patience, when a run ends
-before its last step. The loop itself is `trainer`'s.
+before its last step. Weights that are not numbers are never saved, so that every checkpoint is one
+to go back to. The loop itself is `loop`'s.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from myxtts.text.tokenizer import Tokenizer
 from myxtts.training import checkpoint, references, state
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.best import BestSoFar
+from myxtts.training.checkpoint import Checkpoint
 from myxtts.training.corpus import TrainingData
 from myxtts.training.journal import Journal
 from myxtts.training.run_folder import RunFolder
@@ -122,10 +124,14 @@ class Milestones:
         trained, started = self._trained, time.perf_counter()
         voices = [reference.mels for reference in trained.data.references]
         with self._ledger.account("checkpointing"):
+            arrays = state.arrays_of(trained.step)
+            if not all(np.isfinite(array).all() for array in arrays["model"]):
+                self._journal.not_saved(step)
+                return
             path = checkpoint.save(
                 self._folder.checkpoints,
                 step,
-                state.arrays_of(trained.step) | {"references": voices},
+                arrays | {"references": voices},
                 self._description(),
                 trained.config.training.keep_checkpoints,
                 self.best.step,
@@ -133,6 +139,11 @@ class Milestones:
         self._saved = step
         seconds = time.perf_counter() - started
         self._journal.write("checkpoint", step=step, path=str(path), seconds=seconds)
+
+    def went_back(self, found: Checkpoint) -> None:
+        """The run is again where it was at this checkpoint."""
+        self.best = BestSoFar.remembered(self.best.patience, found.info)
+        self._saved = found.step
 
     def _description(self) -> dict[str, Any]:
         trained = self._trained

@@ -1,6 +1,7 @@
 """The folder of a run: what it holds, and that no earlier run in it is ever lost.
 
 runs/latest/  config.yaml  run.jsonl  checkpoints/step-…  tensorboard/  samples/step-…
+              trace.json.gz (on request)
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class RunFolder:
         self.log = self.path / "run.jsonl"
         self.tensorboard = self.path / "tensorboard"
         self.samples = self.path / "samples"
+        self.trace = self.path / "trace.json.gz"
 
     def open(self, config: Config, *, resume: bool) -> Checkpoint | None:
         """Make the folder, or find the checkpoint to go on from; None: start at step 0."""

@@ -1,13 +1,15 @@
 """One training step, compiled: forward, gradients, update, on the model's device.
 
 A step is one batch; it ends in an update of the weights unless gradients are being gathered over
-several batches. `TrainStep` compiles once per bucket, tells how long that took, and counts how
-often it happened. `choose_xla` measures whether XLA pays. The order of batches and what happens
-between steps is `trainer`'s business.
+several batches. A loss that is no number changes nothing, and a batch that does not fit into the
+device's memory is done in parts. `TrainStep` compiles once per bucket, tells how long that took,
+and counts how often it happened. `choose_xla` measures whether XLA pays. The order of batches and
+what happens between steps is `loop`'s business.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +18,12 @@ import keras
 import tensorflow as tf
 
 from myxtts.config import Config
+from myxtts.errors import UserError
 from myxtts.models.xtts import XTTS
 from myxtts.training.accumulation import Accumulator, useful_frames
 from myxtts.training.averaging import AveragedModel
+from myxtts.training.fitting import Fitting, OutOfMemory, Shortages, cut
+from myxtts.training.parted import PartedGradients, combined, shares_of
 from myxtts.training.precision import with_loss_scale
 from myxtts.training.preprocess import Batch
 from myxtts.training.schedule import WarmUpThenDecay
@@ -46,7 +51,8 @@ class TrainStep:
 
     Two programs: losses and gradients, compiled once per shape, and the update, compiled once for
     all shapes (it takes long to compile, and no shape of a batch reaches it). With an
-    `accumulator` there is a third between them, which adds the gradients up.
+    `accumulator` there is a third between them, which adds the gradients up. What comes of a
+    batch is looked at between the programs: only a loss that is a number reaches the weights.
     """
 
     def __init__(
@@ -73,21 +79,51 @@ class TrainStep:
             self._add = tf.function(accumulator.add, jit_compile=xla)
             self._update = tf.function(self._apply_gathered, jit_compile=xla)
             self._programs = [self._gradients, self._add, self._update, self._evaluate]
+        self.shortages: Shortages = Shortages()
+        self._training = Fitting("training", device, self.shortages)
+        self._validating = Fitting("validating", device, self.shortages)
+        self._parted: PartedGradients | None = None
 
     def __call__(self, batch: Batch, *, update: bool = True) -> dict[str, float]:
         """One batch; returns when the device has finished it.
 
-        `update=False` only gathers its gradient, and needs an accumulator.
+        `update=False` only gathers its gradient, and needs an accumulator. A loss that is not a
+        number is returned like any other, but the batch is left out of what is learned.
         """
         with tf.device(self.device):  # without the scope a step may run elsewhere in silence
+            losses, gradients = self._training.do(
+                batch, lambda parts: self._gradients_in(batch, parts)
+            )
+            found = _floats(losses)
+            good = math.isfinite(found["total"])
+            try:
+                self._learn(batch, gradients if good else None, update=update)
+            except OutOfMemory as error:
+                raise _no_room_to_update(self.device, error) from error
+            return found
+
+    def _gradients_in(self, batch: Batch, parts: int) -> tuple[dict[str, Any], list[Any]]:
+        """Losses and gradients; the weights stay as they are."""
+        if parts == 1:
             losses, gradients = self._gradients(batch)
-            if self.accumulator is None:
+            return losses, gradients
+        if self._parted is None:
+            self._parted = PartedGradients(self.model, self.optimizer, xla=self.xla)
+            self._programs += self._parted.programs
+        return self._parted(batch, parts)
+
+    def _learn(self, batch: Batch, gradients: list[Any] | None, *, update: bool) -> None:
+        """Gather and update; None: there is nothing to learn from this batch."""
+        if self.accumulator is None:
+            if gradients is not None:
                 self._update(gradients)
-            else:
-                self._add(gradients, useful_frames(batch))
-                if update:
-                    self._update()
-            return _floats(losses)
+            return
+        if gradients is not None:
+            self._add(gradients, useful_frames(batch))
+        elif not self.accumulator.holds_any:
+            return  # zeros are no gradient: they would still move the optimiser's averages
+        if update:
+            self._update()
 
     @property
     def judged(self) -> XTTS:
@@ -97,7 +133,14 @@ class TrainStep:
     def evaluate(self, batch: Batch) -> dict[str, float]:
         """The losses of a batch; nothing is updated."""
         with tf.device(self.device):
-            return _floats(self._evaluate(batch))
+            return _floats(self._validating.do(batch, lambda parts: self._losses_in(batch, parts)))
+
+    def _losses_in(self, batch: Batch, parts: int) -> dict[str, Any]:
+        if parts == 1:
+            losses: dict[str, Any] = self._evaluate(batch)
+            return losses
+        pieces = cut(batch, parts)
+        return combined([self._evaluate(piece) for piece in pieces], shares_of(pieces))
 
     @property
     def compilations(self) -> int:
@@ -166,6 +209,18 @@ def choose_xla(
         for variable, value in zip(step.variables, before, strict=True):
             variable.assign(value)
     return seconds["xla"] < seconds["graph"], seconds
+
+
+def _no_room_to_update(device: str, error: Exception) -> UserError:
+    first_line = str(error).split("\n")[0]
+    return UserError(
+        f"The memory of {device} is not enough to update the weights",
+        received=first_line,
+        follows="training stops: a smaller batch would not help, and the update is half done; the "
+        "checkpoints so far are unharmed",
+        remedy="a smaller --model-size, data.pipeline_depth: 1, or a higher memory limit; then go "
+        "on with --resume",
+    )
 
 
 def _floats(losses: dict[str, Any]) -> dict[str, float]:

@@ -1,25 +1,19 @@
 """A training run from its configuration to its last checkpoint.
 
-The `Trainer` owns the loop and the order of things; on one device it is complete.
-`memory_isolated_trainer` adds the second device, `run` chooses between the two. What a step
-computes is `step`'s business, how batches get here is `feeder`'s, what happens between steps is
-`milestones`', and what is told and recorded is `journal`'s.
+The `Trainer` puts the parts of a run together and owns their order; on one device it is complete.
+`memory_isolated_trainer` adds the second device, `run` chooses between the two. How batches get
+here is `feeder`'s business, the steps are `loop`'s, and what is told and recorded is `journal`'s.
 """
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import asdict
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from myxtts.config import Config
 from myxtts.devices import DevicePlan
-from myxtts.errors import UserError
 from myxtts.telemetry.accounts import Ledger
-from myxtts.telemetry.session import Step
 from myxtts.text.tokenizer import Tokenizer
 from myxtts.training import checkpoint, network, precision, state
 from myxtts.training.assembly import make_step
@@ -27,9 +21,10 @@ from myxtts.training.augmentation import Augmentation
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.best import BestSoFar
 from myxtts.training.corpus import open_data
-from myxtts.training.feeder import Feeder, Parcel, blame
+from myxtts.training.feeder import Feeder
 from myxtts.training.journal import Journal
 from myxtts.training.live_features import LiveFeatures
+from myxtts.training.loop import Loop
 from myxtts.training.memory import memory_mb
 from myxtts.training.memory_estimate import MemoryEstimate, available, estimate, largest_bucket
 from myxtts.training.milestones import Milestones, Trained
@@ -62,7 +57,6 @@ class Trainer:
 
         self.data = open_data(config, self.display)
         self.total_steps = self._total_steps()
-        self.step_number = 0
         self._xla_trial: dict[str, float] = {}
         self._memory: MemoryEstimate | None = None
         self._trained = self._build(found)
@@ -72,13 +66,17 @@ class Trainer:
             self._ledger,
             self.display,
             self.total_steps,
-            config.training.report_interval,
+            config.training,
             self._gauges,
         )
         self._milestones = Milestones(
             self._trained, self.folder, self.total_steps,
             BestSoFar.remembered(config.training.early_stop_patience, found.info if found else {}),
             self._ledger, self._journal,
+        )  # fmt: skip
+        self._loop = Loop(
+            self._trained, self.folder.checkpoints, found.step if found else 0, self.total_steps,
+            self._ledger, self._journal, self._milestones,
         )  # fmt: skip
         self._journal.begin(
             config,
@@ -88,6 +86,11 @@ class Trainer:
             xla_trial=self._xla_trial,
             precision=self._trained.dtype_policy,
         )
+
+    @property
+    def step_number(self) -> int:
+        """Batches done so far."""
+        return self._loop.position
 
     @property
     def step_times(self) -> list[float]:
@@ -162,7 +165,6 @@ class Trainer:
 
     def _go_on(self, step: TrainStep, found: checkpoint.Checkpoint) -> None:
         state.go_on(step, found)
-        self.step_number = found.step
         self.display.say(
             f"going on from step {found.step} of {self.total_steps} ({found.path})"
             if found.step < self.total_steps
@@ -220,115 +222,38 @@ class Trainer:
             memory_mb=memory_mb(self.plan.model_device),
             learning_rate=float(precision.inner(optimizer).learning_rate),
             loss_scale=precision.loss_scale(optimizer),
+            depth=self._loop.ring_depth,
         )
 
-    # -- the loop --------------------------------------------------------------------------------
+    # -- running ---------------------------------------------------------------------------------
 
     def _train(self) -> None:
-        data = self.config.data
-        steps = range(self.step_number, self.total_steps)
-        batches = self.data.loader.batches(steps.start, steps.stop)
-        feeder = Feeder(
-            steps,
-            self.path.lanes(self.path.load_stage(batches), self.pipeline_depth),
-            synchronous=not self.enable_async_pipeline,
-            in_flight=data.pipeline_buffer_size,
-        )
-        overlapping = self.enable_async_pipeline
-        self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
-        with feeder:
+        with self._feeder() as feeder:
             feeder.start()
             needed = self._estimate_memory(self.step, self.path)
             self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
-            self._warm_up()
-            with self._ledger.account("data_wait"):
-                feeder.wait_until_warm(data.model_start_delay)
-            self._loop(feeder)
+            self._loop.warm_up()
+            ended = self._loop_over(feeder)
+        while not ended:  # the run went back to a checkpoint
+            with self._feeder() as feeder:
+                feeder.start()
+                ended = self._loop_over(feeder)
         self._milestones.save(self.step_number)
 
-    def _warm_up(self) -> None:
-        """Compile every shape before the first step, while the pipeline fills."""
-        if not self.config.data.pad_to_fixed_length:
-            return
-        for number, bucket in enumerate(self.data.buckets):
-            with self._ledger.account("compiling"):
-                seconds = self.step.compile(self.path.example(number))
-            self._journal.write(
-                "compile", what="step", bucket=number, shape=asdict(bucket), seconds=seconds
-            )
-            self.display.preparing("compile", number + 1, len(self.data.buckets))
-
-    def _loop(self, feeder: Feeder) -> None:
-        clock, ledger = time.perf_counter, self._ledger
-        parcels = iter(feeder)
-        scale = precision.loss_scale(self.step.optimizer)
-        previous = clock()
-        for number in count(self.step_number):
-            ready = {ring.name: ring.occupancy for ring in feeder.states()}
-            started = clock()
-            with ledger.account("data_wait"):
-                parcel = next(parcels, None)
-            taken = clock()
-            if parcel is None:
-                return
-            shares = blame(parcel, started, taken)
-            ledger.move(shares.get("transfer", 0.0), "data_wait", "transfer")
-            compiled = self.step.compilations
-            with ledger.account("training"):
-                losses = self.step(parcel.batch, update=self._ends_in_update(number))
-            trained = clock()
-            compiled = self.step.compilations - compiled
-            if compiled:
-                ledger.move(trained - taken, "training", "compiling")
-            self._check_finite(losses, parcel)
-            scale = self._note_overflow(scale, number)
-            step = Step(
-                step=number,
-                t=0.0,
-                seconds=trained - previous,
-                wait=taken - started,
-                train=trained - taken,
-                loss=losses["total"],
-                bucket=parcel.facts["bucket"],
-                useful_frames=parcel.facts["useful"],
-                padded_frames=parcel.facts["padded"],
-                compiled=bool(compiled),
-                blame=shares,
-                stages=parcel.seconds,
-                rings=ready,
-            )
-            previous = trained
-            self.step_number = number + 1
-            self._journal.stepped(step, losses)
-            if self.step_number % self.config.training.report_interval == 0:
-                for ring in feeder.states():
-                    self._journal.write("ring", **asdict(ring))
-            if self._milestones.reached(self.step_number):
-                previous = clock()
-            if self._milestones.stopped:
-                self._milestones.say_stopped(self.step_number)
-                return
-
-    def _ends_in_update(self, number: int) -> bool:
-        """Whether the batch of this step is the last that its update gathers."""
-        done = number + 1
-        return done % self.config.training.gradient_accumulation == 0 or done == self.total_steps
-
-    def _note_overflow(self, before: float | None, number: int) -> float | None:
-        """The loss scale after a step; one that was lowered means that an update was skipped."""
-        scale = precision.loss_scale(self.step.optimizer)
-        if scale is not None and before is not None and scale < before:
-            self._journal.write("overflow", step=number, loss_scale=scale)
-        return scale
-
-    def _check_finite(self, losses: dict[str, float], parcel: Parcel) -> None:
-        if math.isfinite(losses["total"]):
-            return
-        half = self._trained.dtype_policy == "mixed_float16"
-        raise UserError(
-            f"The loss is not a number at step {parcel.step}",
-            received=f"{losses} from the clips {', '.join(parcel.facts['clips'])}",
-            follows=f"training stops; the checkpoints in {self.folder.checkpoints} are unharmed",
-            remedy="lower training.learning_rate, or look at these clips, and go on with --resume"
-            + ("; or data.mixed_precision: bfloat16" if half else ""),
+    def _feeder(self) -> Feeder:
+        """Batches from where the run is to its end."""
+        steps = range(self.step_number, self.total_steps)
+        batches = self.data.loader.batches(steps.start, steps.stop)
+        overlapping = self.enable_async_pipeline
+        self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
+        return Feeder(
+            steps,
+            self.path.lanes(self.path.load_stage(batches), self.pipeline_depth),
+            synchronous=not overlapping,
+            in_flight=self.config.data.pipeline_buffer_size,
         )
+
+    def _loop_over(self, feeder: Feeder) -> bool:
+        with self._ledger.account("data_wait"):
+            feeder.wait_until_warm(self.config.data.model_start_delay)
+        return self._loop.run(feeder)

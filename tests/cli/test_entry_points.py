@@ -17,7 +17,7 @@ FLAGS = {
         "--num-workers --data-gpu --model-gpu --enable-memory-isolation --data-gpu-memory "
         "--model-gpu-memory --enable-static-shapes --prefetch-buffer-size --buffer-size "
         "--model-start-delay --cache-dataset --virtual-gpus --output --resume "
-        "--from-checkpoint"
+        "--from-checkpoint --trace"
     ),
     "validate": "--data-gpu --model-gpu --virtual-gpus --json",
     "profile": "--batch-size --num-steps --data-gpu --model-gpu --virtual-gpus --json --lang",

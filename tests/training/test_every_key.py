@@ -71,6 +71,10 @@ SHOWN_BY = {
     "training.early_stop_patience": "tests/training/test_best.py::"
     "test_a_run_stops_early_and_keeps_its_best_checkpoint",
     "training.report_interval": RUN,
+    "training.max_bad_steps": "tests/training/test_bad_steps.py::"
+    "test_too_many_bad_steps_go_back_to_the_checkpoint_before_them",
+    "training.trace": "tests/training/test_accounted_runs.py::"
+    "test_nothing_is_compiled_after_warm_up_and_the_report_says_so",
 }
 
 
