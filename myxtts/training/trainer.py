@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -151,7 +152,8 @@ class Trainer:
             self.total_steps,
             policy,
             device,
-            lambda model, optimizer: self._xla(model, optimizer, path, found),
+            lambda make: self._xla(make, path, found),
+            self.plan.replicas,
         )
         if found is not None:
             self._go_on(step, found)
@@ -182,7 +184,10 @@ class Trainer:
         )
 
     def _xla(
-        self, model: Any, optimizer: Any, path: BatchPath, found: checkpoint.Checkpoint | None
+        self,
+        make: Callable[[bool], TrainStep],
+        path: BatchPath,
+        found: checkpoint.Checkpoint | None,
     ) -> bool:
         """Whether to compile with XLA: as told, as pinned by the checkpoint, or as measured."""
         wanted = self.config.data.enable_xla
@@ -191,10 +196,10 @@ class Trainer:
         if found is not None:
             return bool(found.info["xla"])
         # The trial compiles, so this is the moment to say what a step will need.
-        self._estimate_memory(TrainStep(model, optimizer, self.plan.model_device, xla=True), path)
+        self._estimate_memory(make(True), path)
         example = path.example(len(self.data.buckets) // 2)
         with self._ledger.account("compiling"):
-            xla, seconds = choose_xla(model, optimizer, self.plan.model_device, example)
+            xla, seconds = choose_xla(make, example)
         self._xla_trial = seconds
         self.display.say(
             f"enable_xla auto: a step takes {seconds['xla'] * 1e3:.0f} ms with XLA, "
@@ -228,21 +233,19 @@ class Trainer:
         data = self.config.data
         steps = range(self.step_number, self.total_steps)
         batches = self.data.loader.batches(steps.start, steps.stop)
-        feeder = Feeder(
-            steps,
-            self.path.lanes(self.path.load_stage(batches), self.pipeline_depth),
-            synchronous=not self.enable_async_pipeline,
-            in_flight=data.pipeline_buffer_size,
+        lanes = self.path.lanes(self.path.load_stage(batches), self.pipeline_depth)
+        overlapping, in_flight = self.enable_async_pipeline, data.pipeline_buffer_size
+        feeder = Feeder(steps, lanes, synchronous=not overlapping, in_flight=in_flight)
+        self._journal.write(
+            "pipeline", overlapping=overlapping, in_flight=in_flight, **self.path.recorded(lanes)
         )
-        overlapping = self.enable_async_pipeline
         self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
         with feeder:
             feeder.start()
             needed = self._estimate_memory(self.step, self.path)
             self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
             self._warm_up()
-            with self._ledger.account("data_wait"):
-                feeder.wait_until_warm(data.model_start_delay)
+            self._wait_until_warm(feeder)
             self._loop(feeder)
         self._milestones.save(self.step_number)
 
@@ -257,6 +260,15 @@ class Trainer:
                 "compile", what="step", bucket=number, shape=asdict(bucket), seconds=seconds
             )
             self.display.preparing("compile", number + 1, len(self.data.buckets))
+
+    def _wait_until_warm(self, feeder: Feeder) -> None:
+        """The first step waits for a full pipeline, at most `model_start_delay` seconds."""
+        delay, started = self.config.data.model_start_delay, time.perf_counter()
+        with self._ledger.account("data_wait"):
+            feeder.wait_until_warm(delay)
+        waited = time.perf_counter() - started
+        ready = {ring.name: ring.occupancy for ring in feeder.states()}
+        self._journal.write("model_start", delay=delay, waited=waited, ready=ready)
 
     def _loop(self, feeder: Feeder) -> None:
         clock, ledger = time.perf_counter, self._ledger
