@@ -23,6 +23,7 @@ from myxtts.tools.environment import environment, tensorflow_gpus
 if TYPE_CHECKING:
     from myxtts.training.batch_path import BatchPath
     from myxtts.training.feeder import Parcel
+    from myxtts.training.preprocess import Preprocessor
 
 SECTIONS = (
     "Prerequisites",
@@ -132,13 +133,14 @@ def memory_policy(plan: DevicePlan) -> Check:
     if plan.virtual:
         return Check(2, "memory policy", None, "logical CPU devices share the host's memory")
     taken, said = [], []
-    for name, card in zip(plan.devices, tf.config.get_visible_devices("GPU"), strict=True):
+    for position, card in enumerate(tf.config.get_visible_devices("GPU")):
         logical = tf.config.get_logical_device_configuration(card)
         limit = logical[0].memory_limit if logical else None
         grows = bool(tf.config.experimental.get_memory_growth(card))
         taken.append(limit is not None if plan.isolated else grows)
-        said.append(f"{name} " + (f"limited to {limit} MB" if limit else f"grows: {grows}"))
-    return Check(2, "memory policy", all(taken), ", ".join(sorted(said)))
+        policy = f"limited to {limit} MB" if limit else "grows" if grows else "takes all at once"
+        said.append(f"/GPU:{position} {policy}")
+    return Check(2, "memory policy", all(taken), ", ".join(said))
 
 
 def _model(plan: DevicePlan) -> Iterator[Check]:
@@ -148,7 +150,7 @@ def _model(plan: DevicePlan) -> Iterator[Check]:
 
     with tf.device(plan.model_device):
         model = _small_model()
-        losses = model.losses(_path(plan).at_once(made_up_batch(0)))
+        losses = model.losses(_preprocessor(plan.model_device)(made_up_batch(0)))
     weights = model.trainable_variables
     stray = [weight.path for weight in weights if not on(weight.value, plan.model_device)]
     where = f"{len(weights)} on {plan.model_device}, {len(stray)} elsewhere"
@@ -232,10 +234,14 @@ def made_up_batch(seed: int) -> dict[str, np.ndarray]:
 def _path(plan: DevicePlan) -> BatchPath:
     """The way of a batch as a run takes it, without a corpus behind it."""
     from myxtts.training.batch_path import BatchPath
+
+    return BatchPath(None, DataConfig(), _preprocessor(plan.data_device), plan.model_device)
+
+
+def _preprocessor(device: str) -> Preprocessor:
     from myxtts.training.preprocess import Preprocessor
 
-    prepare = Preprocessor(plan.data_device, np.zeros(MELS), np.ones(MELS), ModelConfig())
-    return BatchPath(None, DataConfig(), prepare, plan.model_device)
+    return Preprocessor(device, np.zeros(MELS), np.ones(MELS), ModelConfig())
 
 
 def _small_model() -> Any:

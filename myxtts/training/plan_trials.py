@@ -41,7 +41,7 @@ def settled(
     count = config.data.virtual_gpus or _gpus()
     plans = candidates(config, count)
     if len(plans) == 1:
-        display.say(f"plan auto: one, the only plan for {count} GPUs")
+        display.say(f"plan auto: one, the only plan with {count} GPU{'' if count == 1 else 's'}")
         return plans["one"], {}
     rates: dict[str, float | None] = {}
     failures: list[UserError] = []
