@@ -21,11 +21,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from myxtts.errors import UserError
 from myxtts.models.xtts import XTTS, Counted, counted
 from myxtts.training.accumulation import Accumulator
 from myxtts.training.averaging import AveragedModel
 from myxtts.training.preprocess import Batch
 from myxtts.training.step import TrainStep
+from myxtts.training.transfer import CHECK_BYTES, arrives_whole
 
 
 class SummedAdamW(keras.optimizers.AdamW):
@@ -39,9 +41,26 @@ class SummedAdamW(keras.optimizers.AdamW):
 
 
 def mirrored(devices: Sequence[str]) -> tf.distribute.MirroredStrategy:
-    """The strategy over these logical devices."""
+    """The strategy over these logical devices; refused where copies between them arrive changed.
+
+    Shares are summed on the first device and handed back: for two devices the traffic of an
+    all-reduce, in an order that is always the same, and by copies that were checked.
+    """
+    first = devices[0]
+    for other in devices[1:]:
+        for source, target in ((first, other), (other, first)):
+            if not all(arrives_whole(source, target, "direct", size) for size in CHECK_BYTES):
+                raise UserError(
+                    f"Copies from {source} to {target} arrive changed",
+                    received=f"the plan replicas over {', '.join(devices)}",
+                    follows="gradients would be summed up wrong, without an error",
+                    remedy="--plan dual --data-gpu 0 --model-gpu 1, whose batches can take "
+                    "a hop over the host",
+                )
     with _without_notices():
-        return tf.distribute.MirroredStrategy(list(devices))
+        return tf.distribute.MirroredStrategy(
+            list(devices), cross_device_ops=tf.distribute.ReductionToOneDevice()
+        )
 
 
 @contextmanager

@@ -10,11 +10,12 @@ import pytest
 import tensorflow as tf
 
 from myxtts.config import Config
+from myxtts.errors import UserError
 from myxtts.models.xtts import counted
 from myxtts.telemetry import session
 from myxtts.text.tokenizer import Tokenizer
-from myxtts.training import assembly
-from myxtts.training.replicas import ReplicaStep, shares
+from myxtts.training import assembly, transfer
+from myxtts.training.replicas import ReplicaStep, mirrored, shares
 from myxtts.training.run import train
 
 TOLERANCE = 1e-4
@@ -115,6 +116,13 @@ def test_xla_and_float16_are_divided_too(batch):
     half, alone = step_on(DEVICES, "mixed_float16"), step_on((), "mixed_float16")
     for _ in range(3):
         assert half(batch) == pytest.approx(alone(batch), rel=2e-2)
+
+
+def test_devices_that_copy_wrong_are_refused(monkeypatch):
+    monkeypatch.setattr(transfer, "direct", lambda tensor, target: tf.zeros_like(tensor))
+    with pytest.raises(UserError, match="from /CPU:0 to /CPU:1 arrive changed") as refused:
+        mirrored(DEVICES)
+    assert refused.value.follows and "--plan dual" in refused.value.remedy
 
 
 def losses(run: Path) -> list[float]:
