@@ -27,7 +27,7 @@ class DevicePlan:
     """Devices that train together, each on its share of a batch; empty in the other plans."""
     links: tuple[Link, ...] = ()
     """How the GPUs of the plan are joined."""
-    trials: Mapping[str, float | None] = field(default_factory=dict)
+    trials: Mapping[PlanKind, float | None] = field(default_factory=dict)
     """What `auto` measured: useful frames a second of each plan; None: it did not run."""
 
     def describe(self) -> str:

@@ -25,7 +25,7 @@ CLEARLY = 1.03
 """How many times as fast a plan must be to be preferred to one with fewer devices."""
 
 Measure = Callable[[Config, PlanKind], float]
-Rates = Mapping[str, float | None]
+Rates = Mapping[PlanKind, float | None]
 
 
 def settled(
@@ -43,7 +43,7 @@ def settled(
     if len(plans) == 1:
         display.say(f"plan auto: one, the only plan with {count} GPU{'' if count == 1 else 's'}")
         return plans["one"], {}
-    rates: dict[str, float | None] = {}
+    rates: dict[PlanKind, float | None] = {}
     failures: list[UserError] = []
     for kind, planned in plans.items():
         display.say(f"plan auto: trying {kind} for {TRIAL_STEPS} steps")
@@ -76,7 +76,7 @@ def candidates(config: Config, gpus: int) -> dict[PlanKind, Config]:
 def fastest(rates: Rates) -> PlanKind:
     """The first plan that none is clearly faster than; `rates` in the order of `candidates`."""
     most = max(rate for rate in rates.values() if rate)
-    return next(kind for kind, rate in rates.items() if rate and rate * CLEARLY >= most)  # type: ignore[return-value]
+    return next(kind for kind, rate in rates.items() if rate and rate * CLEARLY >= most)
 
 
 def useful_frames_a_second(config: Config, kind: PlanKind) -> float:
