@@ -104,6 +104,8 @@ class DataConfig(_Section):
     """Physical index of the GPU that prepares data; set both GPUs or neither."""
     model_gpu: int | None = Field(None, ge=0)
     """Physical index of the GPU that trains."""
+    device_plan: Literal["default", "auto", "one", "dual", "replicas"] = "default"
+    """default: dual when both GPUs are named, else one; auto: a trial of each decides."""
     virtual_gpus: int = Field(0, ge=0, le=8)
     """Rehearse on this many logical CPU devices instead of GPUs (0: the real ones)."""
     enable_memory_isolation: bool = False
@@ -227,18 +229,22 @@ def _check_devices(data: DataConfig) -> None:
         raise UsageError(
             "Dual-device mode needs both GPUs: one that prepares data and one that trains",
             received=f"only {named}: {getattr(data, named)}",
+            follows="nothing says what the other GPU is for, and it is not guessed",
             remedy=f"add {other} N, or leave both out to train on one device",
         )
     if data.data_gpu is not None and data.data_gpu == data.model_gpu:
         raise UsageError(
             "The data GPU and the model GPU must be two different GPUs",
             received=f"data_gpu: {data.data_gpu}, model_gpu: {data.model_gpu}",
+            follows="preparing and training would wait for each other",
             remedy="--data-gpu 0 --model-gpu 1, or leave both out to train on one device",
         )
+    _check_plan(data)
     if data.enable_memory_isolation and data.data_gpu is None:
         raise UsageError(
             "Memory isolation divides two GPUs, so both must be named",
             received="enable_memory_isolation without data_gpu and model_gpu",
+            follows="there is nothing to isolate from anything",
             remedy="--data-gpu 0 --model-gpu 1 --enable-memory-isolation",
         )
     limits = (data.data_gpu_memory, data.model_gpu_memory)
@@ -246,7 +252,33 @@ def _check_devices(data: DataConfig) -> None:
         raise UsageError(
             "A memory limit takes effect only with memory isolation",
             received=f"data_gpu_memory: {limits[0]}, model_gpu_memory: {limits[1]}",
+            follows="the limit would be ignored without a word",
             remedy="add --enable-memory-isolation, or drop the limits",
+        )
+
+
+def _check_plan(data: DataConfig) -> None:
+    named = data.data_gpu is not None
+    if data.device_plan == "one" and named:
+        raise UsageError(
+            "The plan one trains on one device, so no GPU has a role of its own",
+            received=f"device_plan: one, data_gpu: {data.data_gpu}, model_gpu: {data.model_gpu}",
+            follows="one of the two cannot be meant",
+            remedy="leave out --data-gpu and --model-gpu, or --plan dual",
+        )
+    if data.device_plan == "dual" and not named:
+        raise UsageError(
+            "The plan dual needs both GPUs: one that prepares data and one that trains",
+            received="device_plan: dual without data_gpu and model_gpu",
+            follows="nothing says which GPU does what",
+            remedy="--plan dual --data-gpu 0 --model-gpu 1",
+        )
+    if data.device_plan == "replicas" and data.enable_memory_isolation:
+        raise UsageError(
+            "Memory isolation divides a data GPU from a model GPU, and replicas are neither",
+            received="enable_memory_isolation with device_plan: replicas",
+            follows="the limits would be those of roles that no GPU has",
+            remedy="leave out --enable-memory-isolation, or --plan dual",
         )
 
 

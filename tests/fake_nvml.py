@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,9 +29,12 @@ class FakeNvml:
         lost: dict[int, int] | None = None,
         driver: bool = True,
         ancestor: int = 40,
+        memory_mb: Sequence[int] = (),
+        peer: int = 1,
     ) -> None:
         self.cards, self.missing, self.lost, self.has_driver = cards, missing, lost or {}, driver
-        self.ancestor = ancestor
+        self.ancestor, self.peer = ancestor, peer
+        self.memory_mb = memory_mb or [24 * 2**10] * cards
         self.samples = [0] * cards
         self.open = False
 
@@ -57,7 +61,8 @@ class FakeNvml:
         return self._answer("name", "Test Card")
 
     def nvmlDeviceGetMemoryInfo(self, handle: int) -> Any:
-        return self._answer("memory", SimpleNamespace(used=3 * 2**30, total=24 * 2**30))
+        total = self.memory_mb[handle] * 2**20
+        return self._answer("memory", SimpleNamespace(used=3 * 2**30, total=total))
 
     def nvmlDeviceGetUtilizationRates(self, handle: int) -> Any:
         self.samples[handle] += 1
@@ -72,7 +77,7 @@ class FakeNvml:
         return self._answer("topology", self.ancestor)
 
     def nvmlDeviceGetP2PStatus(self, a: int, b: int, caps: int) -> int:
-        return self._answer("peer", 1)
+        return self._answer("peer", self.peer)
 
     def _answer(self, metric: str, value: Any) -> Any:
         if metric in self.missing:

@@ -74,6 +74,9 @@ def train(
     cache_dataset: Annotated[
         bool | None, option("Keep the feature store in memory.", "--cache-dataset")
     ] = None,
+    plan: Annotated[
+        str | None, option("one, dual, replicas, or auto: a short trial of each decides.")
+    ] = None,
     virtual_gpus: Annotated[
         int | None, option("Rehearse on N logical CPU devices instead of GPUs.")
     ] = None,
@@ -115,6 +118,7 @@ def train(
             "data.pipeline_buffer_size": buffer_size,
             "data.model_start_delay": model_start_delay,
             "data.cache_dataset": cache_dataset,
+            "data.device_plan": plan,
             "data.virtual_gpus": virtual_gpus,
             "model.size": model_size,
             "training.epochs": epochs,

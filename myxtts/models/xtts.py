@@ -78,6 +78,21 @@ class Coarse(NamedTuple):
         return Guide(self.mel, self.features, self.mask, voice)
 
 
+class Counted(NamedTuple):
+    """What the losses of a batch are means over, `float32[]` each; filler rows count nothing."""
+
+    frames: Tensor
+    tokens: Tensor
+    """Those that get a frame: with fewer frames than tokens, as many as there are frames."""
+
+
+def counted(batch: Mapping[str, Tensor]) -> Counted:
+    """Of one batch. Counts of parts add up to the count of the whole, exactly."""
+    tokens = ops.minimum(batch["token_lengths"], batch["mel_lengths"])
+    of_rows = (ops.cast(of, "float32") * batch["weights"] for of in (batch["mel_lengths"], tokens))
+    return Counted(*map(ops.sum, of_rows))
+
+
 class XTTS(keras.Model):
     """The network of every size. All variables exist after construction, the same for one `seed`.
 
@@ -138,14 +153,19 @@ class XTTS(keras.Model):
             )
         self.built = True
 
-    def losses(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def losses(self, batch: Mapping[str, Tensor], over: Counted | None = None) -> dict[str, Tensor]:
         """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their sum `total`.
 
         All are float32; in `total` the durations count less. `mel` judges the coarse mel, `flow`
         the refiner's velocity. Each is a mean over the real frames (tokens) of real rows: filler
         rows and padding count neither above nor below the line. A batch of fillers only gives
         zeros.
+
+        `over` (none: `counted(batch)`) is what stands below the line. With the count of a whole
+        batch, the losses of its parts are shares that add up to the losses of the whole, and so
+        do their gradients.
         """
+        over = counted(batch) if over is None else over
         voice = self.voice(batch["reference"], batch["reference_lengths"])
         reading = self._read(batch["tokens"], batch["token_lengths"], batch["language"], voice)
         index = self._align(reading, batch)
@@ -159,14 +179,18 @@ class XTTS(keras.Model):
         log_frames = ops.log(ops.cast(ops.maximum(frames, 1), "float32"))
 
         parts = {
-            "mel": _mean(ops.mean(ops.abs(target - coarse.mel), axis=-1), of_frames),
-            "prior": _mean(0.5 * ops.mean(ops.square(target - coarse.prior), axis=-1), of_frames),
-            "duration": _mean(ops.square(reading.log_durations - log_frames), of_tokens),
+            "mel": _mean(ops.mean(ops.abs(target - coarse.mel), axis=-1), of_frames, over.frames),
+            "prior": _mean(
+                0.5 * ops.mean(ops.square(target - coarse.prior), axis=-1), of_frames, over.frames
+            ),
+            "duration": _mean(
+                ops.square(reading.log_durations - log_frames), of_tokens, over.tokens
+            ),
         }
         total = parts["mel"] + parts["prior"] + DURATION_WEIGHT * parts["duration"]
         if self.refiner is not None:
             error = self.refiner.error(target, coarse.guide(voice), batch["noise_seeds"])
-            parts["flow"] = _mean(error, of_frames)
+            parts["flow"] = _mean(error, of_frames, over.frames)
             total = total + parts["flow"]
         return {"total": total, **parts}
 
@@ -258,6 +282,6 @@ class XTTS(keras.Model):
         return self.refiner.refine(coarse.guide(voice), steps)
 
 
-def _mean(values: Tensor, weights: Tensor) -> Tensor:
-    """Weighted mean of `[B, L]`; 0 when nothing has weight."""
-    return ops.sum(values * weights) / ops.maximum(ops.sum(weights), 1e-6)
+def _mean(values: Tensor, weights: Tensor, count: Tensor) -> Tensor:
+    """Weighted mean of `[B, L]` over `count` of them; 0 when nothing has weight."""
+    return ops.sum(values * weights) / ops.maximum(count, 1e-6)

@@ -10,22 +10,13 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
 
-from myxtts.devices import require_tensorflow
-from myxtts.telemetry.gpu import GpuInfo, open_nvml, peer_to_peer, topology
+from myxtts.devices import Link, require_tensorflow
+from myxtts.devices.links import link
+from myxtts.telemetry.gpu import GpuInfo, open_nvml
 from myxtts.telemetry.run_log import machine
 from myxtts.tools.findings import Change, Finding
 
 _WHEELS = ("tensorflow", "tensorflow-cpu")
-
-
-@dataclass(frozen=True)
-class Link:
-    """How two GPUs reach each other; None: the driver does not say."""
-
-    a: int
-    b: int
-    topology: str | None
-    peer_to_peer: bool | None
 
 
 @dataclass(frozen=True)
@@ -64,11 +55,10 @@ def environment(nvml_library: Any | None = None) -> Environment:
         with nvml:
             driver, gpus = nvml.driver(), nvml.gpus()
             links = [
-                Link(a.index, b.index, topology(nvml, a.index, b.index),
-                     peer_to_peer(nvml, a.index, b.index))
+                link(nvml, a.index, b.index)
                 for position, a in enumerate(gpus)
                 for b in gpus[position + 1 :]
-            ]  # fmt: skip
+            ]
         if not gpus:
             reasons.append("the driver shows no GPU")
     host = machine()

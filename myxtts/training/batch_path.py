@@ -6,13 +6,16 @@ itself is `data.loader`'s, computing is `preprocess`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
 from myxtts.config import DataConfig
 from myxtts.training.corpus import TrainingData
 from myxtts.training.feeder import Lane, Parcel, Stage
 from myxtts.training.fitting import OutOfMemory, Shortage, Shortages, shape_of
-from myxtts.training.preprocess import Batch, Preprocessor, transfer
+from myxtts.training.preprocess import Batch, Preprocessor
+from myxtts.training.transfer import Route, checked_route
 
 UPLOAD_DEPTH = 2
 
@@ -21,9 +24,14 @@ class BatchPath:
     """Stages between one corpus and one model device."""
 
     def __init__(
-        self, data: TrainingData, config: DataConfig, preprocess: Preprocessor, model_device: str
+        self,
+        data: TrainingData | None,
+        config: DataConfig,
+        preprocess: Preprocessor,
+        model_device: str,
     ) -> None:
-        self._data = data
+        """`data` is None when the batches come from elsewhere, whole."""
+        self._corpus = data
         self._config = config
         self._preprocessor = preprocess
         self._model_device = model_device
@@ -53,7 +61,20 @@ class BatchPath:
             if overlapping
             else "one after the other (optimize_cpu_gpu_overlap: false)"
         )
-        return f"loading path: {source}; {overlap}; {shapes}"
+        line = f"loading path: {source}; {overlap}; {shapes}"
+        if self.route is not None and self.route.way == "host":
+            line += (
+                f"; warning: direct copies from {self.route.source} to {self.route.target} "
+                "arrive changed, so batches go over the host's memory"
+            )
+        return line
+
+    @cached_property
+    def route(self) -> Route | None:
+        """The way between the two devices, checked when it is first asked for; None: only one."""
+        if self._preprocessor.device == self._model_device:
+            return None
+        return checked_route(self._preprocessor.device, self._model_device)
 
     def on_model_device(self, depth: int, *, overlapping: bool) -> int:
         """How many batches lie on the model's device at once: in work, handed over, and waiting."""
@@ -66,6 +87,11 @@ class BatchPath:
             elif self._config.prefetch_to_gpu:
                 waiting += self._config.host_batches_ahead
         return waiting + 2
+
+    @property
+    def _data(self) -> TrainingData:
+        assert self._corpus is not None
+        return self._corpus
 
     def lanes(self, load: Stage, depth: int) -> list[Lane]:
         """The threads of the pipeline: the host, and the data device.
@@ -83,6 +109,14 @@ class BatchPath:
         else:
             device.insert(0, upload)
         return [Lane(ring, size, tuple(stages)) for ring, size, stages in lanes]
+
+    def recorded(self, lanes: Sequence[Lane]) -> dict[str, Any]:
+        """What run.jsonl tells of the way: rings, depths, stages, and how devices are crossed."""
+        drawn = [
+            {"ring": lane.ring, "depth": lane.depth, "stages": [each.name for each in lane.stages]}
+            for lane in lanes
+        ]
+        return {"lanes": drawn, "copies": None if self.route is None else self.route.way}
 
     def device_stages(self) -> list[Stage]:
         """What the data device's thread does with each batch."""
@@ -109,9 +143,7 @@ class BatchPath:
     def at_once(self, batch: Batch) -> Batch:
         """A host batch all the way to the model's device, in the calling thread, not augmented."""
         ready = self._preprocessor.plainly(batch)
-        if self._preprocessor.device == self._model_device:
-            return ready
-        return self._transferred(ready)
+        return ready if self.route is None else self._transferred(ready)
 
     def example(self, bucket: int) -> Batch:
         """A batch of a bucket on the model's device, to compile and to time with."""
@@ -132,8 +164,8 @@ class BatchPath:
         parcel.batch = self._transferred(parcel.batch)
 
     def _transferred(self, batch: Batch) -> Batch:
-        device = self._model_device
-        return self._ahead("transfer", device, batch, lambda whole: transfer(whole, device))
+        assert self.route is not None  # else there is no such stage
+        return self._ahead("transfer", self._model_device, batch, self.route)
 
     def _ahead(
         self, stage: str, device: str, batch: Batch, copy: Callable[[Batch], Batch]

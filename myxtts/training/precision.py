@@ -64,7 +64,7 @@ def scale_state(optimizer: keras.optimizers.Optimizer) -> list[Any]:
 def loss_scale(optimizer: keras.optimizers.Optimizer) -> float | None:
     """The scale in force; None: this precision needs none."""
     state = scale_state(optimizer)
-    return float(state[-1]) if state else None
+    return float(state[-1].numpy()) if state else None
 
 
 def _capability(device: str) -> tuple[int, ...]:

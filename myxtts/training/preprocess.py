@@ -118,9 +118,3 @@ class Preprocessor:
         frames = tf.range(tf.shape(mels)[1])[None, :] < lengths[:, None]
         scored = (tf.cast(mels, tf.float32) - self._mean) / self._std
         return tf.where(frames[:, :, None], scored, 0.0)
-
-
-def transfer(batch: Batch, device: str) -> Batch:
-    """Copy a device batch to another device."""
-    with tf.device(device):
-        return {name: tf.identity(tensor) for name, tensor in batch.items()}

@@ -1,17 +1,20 @@
-"""`train`: the front of the room. Places the devices and runs the trainer of the plan."""
+"""`train`: the front of the room. Settles the plan, places the devices, runs the plan's trainer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from myxtts import devices
 from myxtts.config import Config
-from myxtts.training.progress import Display
+from myxtts.training import plan_trials
+from myxtts.training.progress import Display, Silent
 
 
 def train(config: Config, display: Display | None = None, *, resume: bool = False) -> Path:
     """Run a training to its end and return the run's folder (run.jsonl, checkpoints)."""
-    plan = devices.place(config.data)
+    config, trials = plan_trials.settled(config, display or Silent(), resume=resume)
+    plan = replace(devices.place(config.data), trials=trials)
     # Only now: these modules touch TensorFlow, and devices are chosen before it starts.
     from myxtts.training.memory_isolated_trainer import MemoryIsolatedTrainer
     from myxtts.training.trainer import Trainer

@@ -30,6 +30,14 @@ class RunFolder:
 
     def open(self, config: Config, *, resume: bool) -> Checkpoint | None:
         """Make the folder, or find the checkpoint to go on from; None: start at step 0."""
+        found = self.check(resume=resume)
+        last = checkpoint.load(found[-1]) if resume else None
+        self._keep_earlier_log()
+        config_file.save(config, self.path / "config.yaml")
+        return last
+
+    def check(self, *, resume: bool) -> list[Path]:
+        """Refuse to overwrite a run, or to go on with none; the checkpoints there are."""
         found = checkpoint.list_checkpoints(self.checkpoints)
         if (self.log.exists() or found) and not resume:
             raise UsageError(
@@ -42,10 +50,7 @@ class RunFolder:
                 f"There is no checkpoint in {self.checkpoints} to go on from",
                 remedy="leave out --resume to start a new run",
             )
-        last = checkpoint.load(found[-1]) if resume else None
-        self._keep_earlier_log()
-        config_file.save(config, self.path / "config.yaml")
-        return last
+        return found
 
     def _keep_earlier_log(self) -> None:
         """A resumed run has a log of its own; the earlier ones are numbered."""

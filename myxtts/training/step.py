@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -32,12 +32,15 @@ TRIAL_STEPS = 3
 
 
 def make_optimizer(
-    config: Config, total_steps: int, dtype_policy: str = "float32"
+    config: Config,
+    total_steps: int,
+    dtype_policy: str = "float32",
+    kind: type[keras.optimizers.AdamW] = keras.optimizers.AdamW,
 ) -> keras.optimizers.Optimizer:
     """AdamW; the gradient is clipped inside it, after any unscaling."""
     training = config.training
     updates = -(-total_steps // training.gradient_accumulation)
-    adamw = keras.optimizers.AdamW(
+    adamw = kind(
         learning_rate=WarmUpThenDecay(training, updates),
         beta_2=0.98,
         weight_decay=training.weight_decay,
@@ -71,13 +74,13 @@ class TrainStep:
         self.xla = xla
         self.accumulator = accumulator
         self.averaged = averaged
-        self._gradients = tf.function(self._losses_and_gradients, jit_compile=xla)
-        self._update = tf.function(self._apply, jit_compile=xla)
+        self._gradients = self._program(self._losses_and_gradients)
+        self._update = self._program(self._apply)
         self._evaluate = tf.function(self.judged.losses, jit_compile=xla)
         self._programs = [self._gradients, self._update, self._evaluate]
         if accumulator is not None:
             self._add = tf.function(accumulator.add, jit_compile=xla)
-            self._update = tf.function(self._apply_gathered, jit_compile=xla)
+            self._update = self._program(self._apply_gathered)
             self._programs = [self._gradients, self._add, self._update, self._evaluate]
         self.shortages: Shortages = Shortages()
         self._training = Fitting("training", device, self.shortages)
@@ -172,6 +175,9 @@ class TrainStep:
             changed += self.averaged.model.trainable_variables
         return changed
 
+    def _program(self, function: Callable[..., Any]) -> Any:
+        return tf.function(function, jit_compile=self.xla)
+
     def _losses_and_gradients(self, batch: Batch) -> tuple[dict[str, Any], list[Any]]:
         with tf.GradientTape() as tape:
             losses = self.model.losses(batch)
@@ -179,25 +185,27 @@ class TrainStep:
         return losses, tape.gradient(scaled, self.model.trainable_variables)
 
     def _apply(self, gradients: list[Any]) -> None:
-        self.optimizer.apply(gradients, self.model.trainable_variables)
+        self._update_weights(gradients)
         if self.averaged is not None:
             self.averaged.follow(self.optimizer.iterations)
+
+    def _update_weights(self, gradients: list[Any]) -> None:
+        self.optimizer.apply(gradients, self.model.trainable_variables)
 
     def _apply_gathered(self) -> None:
         assert self.accumulator is not None
         self._apply(self.accumulator.take())
 
 
-def choose_xla(
-    model: XTTS, optimizer: keras.optimizers.Optimizer, device: str, batch: Batch
-) -> tuple[bool, dict[str, float]]:
+def choose_xla(make: Callable[[bool], TrainStep], batch: Batch) -> tuple[bool, dict[str, float]]:
     """Time a few steps with XLA and without; the weights stay as they were.
 
-    Returns the choice and the median seconds of a step, {"xla": …, "graph": …}.
+    `make(xla)` is a step on the same weights in every call. Returns the choice and the median
+    seconds of a step, {"xla": …, "graph": …}.
     """
     seconds = {}
     for name, xla in (("xla", True), ("graph", False)):
-        step = TrainStep(model, optimizer, device, xla=xla)
+        step = make(xla)
         before = [variable.numpy() for variable in step.variables]
         step(batch)  # compiles
         times = []

@@ -7,6 +7,8 @@ here is `feeder`'s business, the steps are `loop`'s, and what is told and record
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -154,7 +156,8 @@ class Trainer:
             self.total_steps,
             policy,
             device,
-            lambda model, optimizer: self._xla(model, optimizer, path, found),
+            lambda make: self._xla(make, path, found),
+            self.plan.replicas,
         )
         if found is not None:
             self._go_on(step, found)
@@ -184,7 +187,10 @@ class Trainer:
         )
 
     def _xla(
-        self, model: Any, optimizer: Any, path: BatchPath, found: checkpoint.Checkpoint | None
+        self,
+        make: Callable[[bool], TrainStep],
+        path: BatchPath,
+        found: checkpoint.Checkpoint | None,
     ) -> bool:
         """Whether to compile with XLA: as told, as pinned by the checkpoint, or as measured."""
         wanted = self.config.data.enable_xla
@@ -193,10 +199,10 @@ class Trainer:
         if found is not None:
             return bool(found.info["xla"])
         # The trial compiles, so this is the moment to say what a step will need.
-        self._estimate_memory(TrainStep(model, optimizer, self.plan.model_device, xla=True), path)
+        self._estimate_memory(make(True), path)
         example = path.example(len(self.data.buckets) // 2)
         with self._ledger.account("compiling"):
-            xla, seconds = choose_xla(model, optimizer, self.plan.model_device, example)
+            xla, seconds = choose_xla(make, example)
         self._xla_trial = seconds
         self.display.say(
             f"enable_xla auto: a step takes {seconds['xla'] * 1e3:.0f} ms with XLA, "
@@ -233,27 +239,33 @@ class Trainer:
             needed = self._estimate_memory(self.step, self.path)
             self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
             self._loop.warm_up()
-            ended = self._loop_over(feeder)
+            self._wait_until_warm(feeder)
+            ended = self._loop.run(feeder)
         while not ended:  # the run went back to a checkpoint
             with self._feeder() as feeder:
                 feeder.start()
-                ended = self._loop_over(feeder)
+                self._wait_until_warm(feeder)
+                ended = self._loop.run(feeder)
         self._milestones.save(self.step_number)
 
     def _feeder(self) -> Feeder:
         """Batches from where the run is to its end."""
         steps = range(self.step_number, self.total_steps)
         batches = self.data.loader.batches(steps.start, steps.stop)
+        lanes = self.path.lanes(self.path.load_stage(batches), self.pipeline_depth)
         overlapping = self.enable_async_pipeline
-        self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
-        return Feeder(
-            steps,
-            self.path.lanes(self.path.load_stage(batches), self.pipeline_depth),
-            synchronous=not overlapping,
-            in_flight=self.config.data.pipeline_buffer_size,
+        in_flight = self.config.data.pipeline_buffer_size
+        self._journal.write(
+            "pipeline", overlapping=overlapping, in_flight=in_flight, **self.path.recorded(lanes)
         )
+        self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
+        return Feeder(steps, lanes, synchronous=not overlapping, in_flight=in_flight)
 
-    def _loop_over(self, feeder: Feeder) -> bool:
+    def _wait_until_warm(self, feeder: Feeder) -> None:
+        """The next step waits for a full pipeline, at most `model_start_delay` seconds."""
+        delay, started = self.config.data.model_start_delay, time.perf_counter()
         with self._ledger.account("data_wait"):
-            feeder.wait_until_warm(self.config.data.model_start_delay)
-        return self._loop.run(feeder)
+            feeder.wait_until_warm(delay)
+        waited = time.perf_counter() - started
+        ready = {ring.name: ring.occupancy for ring in feeder.states()}
+        self._journal.write("model_start", delay=delay, waited=waited, ready=ready)

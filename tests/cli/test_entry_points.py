@@ -16,7 +16,7 @@ FLAGS = {
         "--config --train-data --val-data --model-size --batch-size --epochs --max-steps "
         "--num-workers --data-gpu --model-gpu --enable-memory-isolation --data-gpu-memory "
         "--model-gpu-memory --enable-static-shapes --prefetch-buffer-size --buffer-size "
-        "--model-start-delay --cache-dataset --virtual-gpus --output --resume "
+        "--model-start-delay --cache-dataset --virtual-gpus --plan --output --resume "
         "--from-checkpoint --trace"
     ),
     "validate": "--data-gpu --model-gpu --virtual-gpus --json",

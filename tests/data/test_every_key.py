@@ -23,10 +23,10 @@ PREPARE = "tests/data/test_prepare.py"
 LOADER = "tests/data/test_loader.py"
 BUCKETS = "tests/data/test_buckets.py"
 TRAINER = "tests/training/test_trainer.py"
+SETTINGS = "tests/training/test_pipeline_settings.py"
 PATH = "tests/training/test_batch_path.py"
 AUGMENTATION = "tests/training/test_augmentation.py"
 HERE = "tests/data/test_every_key.py"
-LIVE = "test_losses_of_live_features_are_bit_equal_in_every_pipeline"
 
 SHOWN_BY = {
     "train_data": f"{TRAINER}::test_the_loss_falls",
@@ -54,21 +54,24 @@ SHOWN_BY = {
     "pad_to_fixed_length": f"{LOADER}::test_without_fixed_length_a_batch_is_as_long_as_its_longest",
     "static_shapes": f"{BUCKETS}::test_single_shape_is_the_configured_one_and_grows_for_long_clips",
     "max_buckets": f"{HERE}::test_no_more_shapes_than_allowed",
-    "prefetch_buffer_size": f"{PATH}::test_rings_have_the_configured_depths",
-    "prefetch_to_gpu": f"{PATH}::test_where_a_batch_is_uploaded",
+    "prefetch_buffer_size": f"{SETTINGS}::test_prefetch_buffer_size_is_the_depth_of_the_host_ring",
+    "prefetch_to_gpu": f"{SETTINGS}::test_prefetch_to_gpu_uploads_before_the_host_ring",
     "pipeline_depth": f"{PATH}::test_rings_have_the_configured_depths",
-    "pipeline_buffer_size": f"{TRAINER}::test_the_feeder_is_told_how_much_and_how_long",
-    "enhanced_gpu_prefetch": f"{PATH}::test_where_a_batch_is_uploaded",
-    "optimize_cpu_gpu_overlap": f"{TRAINER}::{LIVE}",
+    "pipeline_buffer_size": f"{SETTINGS}::test_buffer_size_bounds_all_batches_in_flight",
+    "enhanced_gpu_prefetch": f"{SETTINGS}::"
+    "test_enhanced_gpu_prefetch_adds_a_ring_of_uploaded_batches",
+    "optimize_cpu_gpu_overlap": f"{SETTINGS}::test_without_overlap_every_stage_is_waited_for",
     "enable_xla": f"{TRAINER}::test_xla_is_measured_and_pinned",
     "mixed_precision": f"{TRAINER}::test_bfloat16_trains_too",
     "data_gpu": f"{DEVICES}::test_two_gpus_are_mapped_explicitly_whatever_their_order",
     "model_gpu": f"{DEVICES}::test_two_gpus_are_mapped_explicitly_whatever_their_order",
+    "device_plan": "tests/training/test_replicas.py::"
+    "test_a_run_of_replicas_learns_as_one_device_does",
     "virtual_gpus": f"{DEVICES}::test_virtual_devices_stand_in_for_gpus",
     "enable_memory_isolation": f"{DEVICES}::test_isolation_limits_both_gpus_and_leaves_growth_off",
     "data_gpu_memory": f"{DEVICES}::test_isolation_limits_both_gpus_and_leaves_growth_off",
     "model_gpu_memory": f"{DEVICES}::test_isolation_limits_both_gpus_and_leaves_growth_off",
-    "model_start_delay": f"{TRAINER}::test_the_feeder_is_told_how_much_and_how_long",
+    "model_start_delay": f"{SETTINGS}::test_model_start_delay_waits_for_a_full_pipeline",
 }
 
 

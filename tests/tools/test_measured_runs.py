@@ -15,6 +15,7 @@ from myxtts.tools.analyze import batch_waits, time_corpus, uneven_audio
 from myxtts.tools.diagnosis import diagnose
 from myxtts.tools.environment import environment
 from myxtts.tools.summary import summarize
+from myxtts.training import child_run
 
 
 def small(corpus: Path, **data: object) -> Config:
@@ -63,11 +64,11 @@ def test_a_real_short_run_on_two_virtual_devices(corpus: Path, tmp_path: Path) -
 
 
 def test_a_mistake_in_the_child_is_the_users_mistake_here(tmp_path: Path, monkeypatch) -> None:
-    def child(told: Path) -> int:
+    def child(told: Path, words: object) -> int:
         told.write_text("data:\n  batch_sise: 8\n")
-        return profile_run.main(told)
+        return child_run.main(told)
 
-    monkeypatch.setattr(profile_run, "_run_child", child)
+    monkeypatch.setattr(child_run, "_start", child)
     config = Config().replaced({"data.train_data": "corpus"})
     with pytest.raises(UsageError, match="batch_sise") as caught:
         profile_run.profile(config, tmp_path / "run", steps=3, notice=print)
@@ -75,7 +76,7 @@ def test_a_mistake_in_the_child_is_the_users_mistake_here(tmp_path: Path, monkey
 
 
 def test_a_child_that_dies_is_a_measurement_that_failed(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(profile_run, "_run_child", lambda told: -9)
+    monkeypatch.setattr(child_run, "_start", lambda told, words: -9)
     config = Config().replaced({"data.train_data": "corpus"})
     with pytest.raises(MeasurementError, match="died"):
         profile_run.profile(config, tmp_path / "run", steps=3, notice=print)
