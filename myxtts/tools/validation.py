@@ -155,8 +155,9 @@ def _short_run(plan: DevicePlan, model: Any) -> Iterator[Check]:
     """The real lanes and a real step, on batches made up from a seed."""
     import keras
 
-    from myxtts.training.feeder import Feeder, Lane, Parcel, Stage
+    from myxtts.training.feeder import Feeder
     from myxtts.training.preprocess import Preprocessor, transfer
+    from myxtts.training.stages import Lane, Parcel, Stage
     from myxtts.training.step import TrainStep
 
     optimizer = keras.optimizers.AdamW(1e-3)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -27,7 +28,7 @@ from myxtts.training.augmentation import Augmentation
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.best import BestSoFar
 from myxtts.training.corpus import open_data
-from myxtts.training.feeder import Feeder, Parcel, blame
+from myxtts.training.feeder import Feeder
 from myxtts.training.journal import Journal
 from myxtts.training.live_features import LiveFeatures
 from myxtts.training.memory import memory_mb
@@ -36,6 +37,7 @@ from myxtts.training.milestones import Milestones, Trained
 from myxtts.training.preprocess import Preprocessor
 from myxtts.training.progress import Display, Gauges, Silent
 from myxtts.training.run_folder import RunFolder
+from myxtts.training.stages import Parcel, Stage, blame
 from myxtts.training.step import TrainStep, choose_xla
 
 
@@ -228,12 +230,7 @@ class Trainer:
         data = self.config.data
         steps = range(self.step_number, self.total_steps)
         batches = self.data.loader.batches(steps.start, steps.stop)
-        feeder = Feeder(
-            steps,
-            self.path.lanes(self.path.load_stage(batches), self.pipeline_depth),
-            synchronous=not self.enable_async_pipeline,
-            in_flight=data.pipeline_buffer_size,
-        )
+        feeder = self._feeder(steps, self.path.load_stage(batches))
         overlapping = self.enable_async_pipeline
         self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
         with feeder:
@@ -245,6 +242,19 @@ class Trainer:
                 feeder.wait_until_warm(data.model_start_delay)
             self._loop(feeder)
         self._milestones.save(self.step_number)
+
+    def _feeder(self, steps: Iterable[int], load: Stage) -> Feeder:
+        """The pipeline behind a stage that loads, as the configuration wants it."""
+        data = self.config.data
+        return Feeder(
+            steps,
+            self.path.lanes(load, self.pipeline_depth),
+            synchronous=not self.enable_async_pipeline,
+            in_flight=data.pipeline_buffer_size,
+            in_flight_bytes=data.pipeline_memory * 2**20,
+            stage_timeout=data.stage_timeout,
+            on_depth=lambda change: self._journal.write("depth", **asdict(change)),
+        )
 
     def _warm_up(self) -> None:
         """Compile every shape before the first step, while the pipeline fills."""

@@ -26,6 +26,8 @@ TRAINER = "tests/training/test_trainer.py"
 PATH = "tests/training/test_batch_path.py"
 AUGMENTATION = "tests/training/test_augmentation.py"
 HERE = "tests/data/test_every_key.py"
+FEEDER = "tests/training/test_feeder.py"
+ADAPTS = "test_only_the_ring_between_the_devices_adapts_and_only_as_far_as_told"
 LIVE = "test_losses_of_live_features_are_bit_equal_in_every_pipeline"
 
 SHOWN_BY = {
@@ -57,6 +59,10 @@ SHOWN_BY = {
     "prefetch_buffer_size": f"{PATH}::test_rings_have_the_configured_depths",
     "prefetch_to_gpu": f"{PATH}::test_where_a_batch_is_uploaded",
     "pipeline_depth": f"{PATH}::test_rings_have_the_configured_depths",
+    "adaptive_depth": f"{PATH}::{ADAPTS}",
+    "pipeline_depth_max": f"{PATH}::{ADAPTS}",
+    "pipeline_memory": f"{FEEDER}::test_the_byte_budget_keeps_heavy_batches_out",
+    "stage_timeout": f"{FEEDER}::test_a_stage_that_hangs_is_named_and_left_behind",
     "pipeline_buffer_size": f"{TRAINER}::test_the_feeder_is_told_how_much_and_how_long",
     "enhanced_gpu_prefetch": f"{PATH}::test_where_a_batch_is_uploaded",
     "optimize_cpu_gpu_overlap": f"{TRAINER}::{LIVE}",
