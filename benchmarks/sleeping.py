@@ -69,14 +69,16 @@ def nap(seconds: float) -> float:
 
 def measure(source: Source, load: Load, depth: int, *, overlapping: bool = True) -> Timing:
     """One pass over a load."""
-    prepared, trained, begin = [], [], 0.0
+    prepared, trained, begin, end = [], [], 0.0, 0.0
     for expected, (step, seconds) in enumerate(source.batches(load.prepare, depth)):
         if step != expected:
             raise RuntimeError(f"step {step} came in the place of {expected}")
         begin = begin or time.perf_counter()
         prepared.append(seconds)
         trained.append(nap(load.train[step]))
-    wall = time.perf_counter() - begin
+        # Not after the loop: a contender ends its threads and processes there.
+        end = time.perf_counter()
+    wall = end - begin
     if len(trained) != len(load.train):
         raise RuntimeError(f"{len(trained)} of {len(load.train)} steps came")
     if not overlapping:

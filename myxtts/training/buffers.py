@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from myxtts.telemetry.accounts import Clock
+from myxtts.training.bell import Bell
 from myxtts.training.depth import AdaptiveDepth, DepthChange
 
 Item = TypeVar("Item")
@@ -76,11 +77,9 @@ class Ring(Generic[Item]):
         self._adaptive = adaptive
         self._on_depth = on_depth
         self._items: deque[Item] = deque()
-        # One lock; each side sleeps on a condition of its own, so that nobody wakes in vain.
-        # The lock itself is entered, not they: Ctrl-C cannot come between taking and holding it.
         self._lock = threading.Lock()
-        self._ready = threading.Condition(self._lock)
-        self._room = threading.Condition(self._lock)
+        self._ready = Bell(self._lock)  # wakes the consumer
+        self._room = Bell(self._lock)  # wakes the producer
         self._closed = False
         self._error: BaseException | None = None
         self._producer_wait = 0.0
@@ -106,7 +105,7 @@ class Ring(Generic[Item]):
             self._most = max(self._most, len(self._items))
             if self._adaptive is not None and len(self._items) >= self.depth:
                 self._adaptive.filled()
-            self._ready.notify()
+            self._ready.ring()
 
     def get(self, watch: Callable[[], float | None] = never) -> Item:
         """Take the oldest item, waiting for one.
@@ -133,7 +132,7 @@ class Ring(Generic[Item]):
             self._empty += found == 0
             change = self._adapt(found, waited, came - self._left)
             self._left = came + waited
-            self._room.notify()
+            self._room.ring()
         if change is not None and self._on_depth is not None:
             self._on_depth(change)
         return item
@@ -158,10 +157,14 @@ class Ring(Generic[Item]):
 
         For the consumer's thread, like `get`.
         """
+        until = time.monotonic() + timeout
         with self._lock:
-            return self._ready.wait_for(
-                lambda: self._closed or len(self._items) >= self.depth, timeout
-            )
+            while not self._closed and len(self._items) < self.depth:
+                left = until - time.monotonic()
+                if left <= 0.0:
+                    return False
+                self._ready.wait(left)
+            return True
 
     def state(self) -> RingState:
         """A consistent snapshot."""
@@ -194,5 +197,5 @@ class Ring(Generic[Item]):
         return DepthChange(self.name, self._count, before, self.depth, reason)
 
     def _wake(self) -> None:
-        self._ready.notify_all()
-        self._room.notify_all()
+        self._ready.ring()
+        self._room.ring()

@@ -13,18 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from myxtts.training.bell import Bell
 from myxtts.training.depth import unlimited
 
 
 class InFlight:
-    """The account of all batches between the first stage and the consumer. Any thread."""
+    """The account of all batches between the first stage and the consumer.
+
+    One thread asks for admission; any thread may do the rest.
+    """
 
     def __init__(self, most: int, most_bytes: int | None = None) -> None:
         """At most `most` batches of `most_bytes` together; None: bytes are not counted."""
         self._most = most
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        self._changed = Bell(self._lock)
         self._count = 0
         self._bytes = 0
         self._heaviest = 0
@@ -54,7 +58,7 @@ class InFlight:
         with self._lock:
             self._count -= 1
             self._bytes -= nbytes
-            self._changed.notify()
+            self._changed.ring()
 
     def room(self) -> int:
         """How many batches as heavy as the heaviest still fit; negative: too many are here."""
@@ -67,7 +71,7 @@ class InFlight:
         """Let nobody wait any more."""
         with self._lock:
             self._closed = True
-            self._changed.notify_all()
+            self._changed.ring()
 
     def _fits(self) -> bool:
         if self._count >= self._most:
