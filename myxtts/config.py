@@ -90,8 +90,16 @@ class DataConfig(_Section):
     """Copy batches to the data device when they are loaded, ahead of need."""
     pipeline_depth: int = Field(3, ge=1, le=64)
     """Prepared batches waiting between the data device and the model device."""
+    adaptive_depth: bool = True
+    """Change `pipeline_depth` while training, deeper after stalls, less deep without any."""
+    pipeline_depth_max: int = Field(16, ge=1, le=1024)
+    """The deepest that `adaptive_depth` may go (never less than `pipeline_depth`)."""
     pipeline_buffer_size: int = Field(50, ge=1, le=4096)
     """The most batches in flight anywhere in the pipeline (`--buffer-size`)."""
+    pipeline_memory: int = Field(1024, ge=1, le=2**20)
+    """The most MB of batches in flight; one batch is always allowed."""
+    stage_timeout: float = Field(300.0, ge=0.0, le=86400.0)
+    """Seconds at one batch after which a stage of the pipeline counts as hung; 0: never."""
     enhanced_gpu_prefetch: bool = False
     """A second ring: host to data device, with a thread of its own."""
     optimize_cpu_gpu_overlap: bool = True

@@ -22,8 +22,8 @@ from myxtts.tools.environment import environment, tensorflow_gpus
 
 if TYPE_CHECKING:
     from myxtts.training.batch_path import BatchPath
-    from myxtts.training.feeder import Parcel
     from myxtts.training.preprocess import Preprocessor
+    from myxtts.training.stages import Parcel
 
 SECTIONS = (
     "Prerequisites",
@@ -184,7 +184,8 @@ def _short_run(plan: DevicePlan, data: DataConfig) -> Iterator[Check]:
     import keras
     import tensorflow as tf
 
-    from myxtts.training.feeder import Feeder, Stage
+    from myxtts.training.feeder import Feeder
+    from myxtts.training.stages import Stage
     from myxtts.training.step import TrainStep
     from myxtts.training.transfer import on
 

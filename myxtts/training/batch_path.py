@@ -12,9 +12,9 @@ from typing import Any
 
 from myxtts.config import DataConfig
 from myxtts.training.corpus import TrainingData
-from myxtts.training.feeder import Lane, Parcel, Stage
 from myxtts.training.fitting import OutOfMemory, Shortage, Shortages, shape_of
 from myxtts.training.preprocess import Batch, Preprocessor
+from myxtts.training.stages import Lane, Parcel, Stage
 from myxtts.training.transfer import Route, checked_route
 
 UPLOAD_DEPTH = 2
@@ -57,7 +57,7 @@ class BatchPath:
         if not config.pad_to_fixed_length:
             shapes = "shapes that change with every batch (pad_to_fixed_length: false)"
         overlap = (
-            f"prepared ahead in threads, {depth} batches deep"
+            f"prepared ahead in threads, {self._depths(depth)} batches deep"
             if overlapping
             else "one after the other (optimize_cpu_gpu_overlap: false)"
         )
@@ -77,10 +77,10 @@ class BatchPath:
         return checked_route(self._preprocessor.device, self._model_device)
 
     def on_model_device(self, depth: int, *, overlapping: bool) -> int:
-        """How many batches lie on the model's device at once: in work, handed over, and waiting."""
+        """The most batches on the model's device at once: in work, handed over, and waiting."""
         if not overlapping:
             return 1
-        waiting = depth
+        waiting = self._deepest(depth) or depth
         if self._preprocessor.device == self._model_device:
             if self._config.enhanced_gpu_prefetch:
                 waiting += UPLOAD_DEPTH
@@ -100,15 +100,18 @@ class BatchPath:
         gives the upload a thread and a ring of its own.
         """
         upload = Stage("upload", self._upload)
-        host, device = [load], self.device_stages()
-        lanes = [("host", self._config.host_batches_ahead, host), ("ready", depth, device)]
+        host, between, device = [load], [], self.device_stages()
         if self._config.enhanced_gpu_prefetch:
-            lanes.insert(1, ("uploaded", UPLOAD_DEPTH, [upload]))
+            between.append(Lane("uploaded", UPLOAD_DEPTH, (upload,)))
         elif self._config.prefetch_to_gpu:
             host.append(upload)
         else:
             device.insert(0, upload)
-        return [Lane(ring, size, tuple(stages)) for ring, size, stages in lanes]
+        return [
+            Lane("host", self._config.host_batches_ahead, tuple(host)),
+            *between,
+            Lane("ready", depth, tuple(device), self._deepest(depth)),
+        ]
 
     def recorded(self, lanes: Sequence[Lane]) -> dict[str, Any]:
         """What run.jsonl tells of the way: rings, depths, stages, and how devices are crossed."""
@@ -129,11 +132,12 @@ class BatchPath:
         """Take the next host batch and note what the loop wants to know of it."""
 
         def load(parcel: Parcel) -> None:
-            batch, plan = next(batches), self._data.loader.plan(parcel.step)
-            parcel.batch = batch
-            parcel.facts = {
+            plan = self._data.loader.plan(parcel.step)
+            # Before anything can fail: an error names the clips.
+            parcel.facts["clips"] = [self._data.prepared.clip_ids[row] for row in plan.rows]
+            parcel.batch = batch = next(batches)
+            parcel.facts |= {
                 "bucket": int(plan.bucket),
-                "clips": [self._data.prepared.clip_ids[row] for row in plan.rows],
                 "useful": int((batch["mel_lengths"] * batch["weights"]).sum()),
                 "padded": self._data.loader.padded_frames(batch),
             }
@@ -152,6 +156,15 @@ class BatchPath:
         step = next((step for step in steps if loader.plan(step).bucket == bucket), None)
         empty = loader.empty(self._data.buckets[bucket])
         return self.at_once(empty if step is None else loader.load(step))
+
+    def _deepest(self, depth: int) -> int | None:
+        """How deep the last ring may become by itself; None: it may not."""
+        config = self._config
+        return max(depth, config.pipeline_depth_max) if config.adaptive_depth else None
+
+    def _depths(self, depth: int) -> str:
+        deepest = self._deepest(depth)
+        return f"{depth}" if deepest is None else f"{depth} (adaptive, at most {deepest})"
 
     def _upload(self, parcel: Parcel) -> None:
         device = self._preprocessor.device

@@ -3,10 +3,10 @@
     step numbers ─► [load] ─ring─► [preprocess, transfer] ─ring─► consumer
 
 A `Feeder` is what the training loop iterates over. Lanes see batches in order, one at a time; a
-stage's error reaches the consumer with the stage's name and step. With `synchronous=True` the same
-stages run one after the other in the consumer's thread, so that batches, and the numbers computed
-from them, cannot depend on the threads. What a stage computes, and on which device, is its maker's
-business.
+stage's error reaches the consumer after the batches before it, with the stage's name, step and
+clips. With `synchronous=True` the same stages run one after the other in the consumer's thread, so
+that batches, and the numbers computed from them, cannot depend on the threads. What a stage
+computes, and on which device, is its maker's business.
 """
 
 from __future__ import annotations
@@ -14,65 +14,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 from myxtts.errors import UserError
 from myxtts.telemetry.accounts import Clock
 from myxtts.training.buffers import Closed, Ring, RingState
+from myxtts.training.depth import AdaptiveDepth, DepthChange
+from myxtts.training.in_flight import InFlight, weight
+from myxtts.training.stages import EndOfData, Lane, Parcel, StageError, StageHung, locate
 
 JOIN_SECONDS = 10.0
+"""How long `close` waits for all threads together."""
+LOOKS = 4
+"""How often a waiting consumer finds a stage at the same batch before it calls it hung. Looks, and
+not only the clock, because a process that was stopped (Ctrl-Z) has lost time without any fault."""
 
 
-@dataclass
-class Parcel:
-    """A batch on its way, with the record of its journey.
+class _Work(NamedTuple):
+    """What a thread is at."""
 
-    Owned by one thread at a time: the stage that works on it, then the ring, then the next.
-    """
-
-    step: int
-    batch: Any = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    """What the loop wants to know of the batch after it has left the host: clips, frames."""
-    finished: dict[str, float] = field(default_factory=dict)
-    """When each stage was done with it, by the pipeline's clock."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """How long each stage worked on it."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One step of preparation: `work(parcel)` sets or replaces the parcel's batch."""
-
-    name: str
-    work: Callable[[Parcel], None]
-
-
-@dataclass(frozen=True)
-class Lane:
-    """Stages that share a thread, and how many batches may wait behind them."""
-
-    ring: str
-    depth: int
-    stages: tuple[Stage, ...]
-
-
-class EndOfData(Exception):
-    """Raised by a stage that has nothing more to give: the feeder ends there, in order."""
-
-
-class StageError(UserError):
-    """A stage failed: which one, at which step, and why (`__cause__`)."""
-
-    def __init__(self, stage: str, step: int, cause: BaseException) -> None:
-        super().__init__(
-            f"stage {stage}, step {step}: {type(cause).__name__}: {cause}",
-            follows="training stops; the checkpoints so far are unharmed",
-            remedy="remove the cause and go on with --resume (--debug shows where it happened)",
-        )
-        self.stage = stage
-        self.step = step
+    stage: str
+    parcel: Parcel
 
 
 class Feeder:
@@ -85,28 +47,39 @@ class Feeder:
         *,
         synchronous: bool = False,
         in_flight: int = 50,
+        in_flight_bytes: int | None = None,
+        stage_timeout: float = 0.0,
+        on_depth: Callable[[DepthChange], None] | None = None,
         clock: Clock = time.perf_counter,
     ) -> None:
+        """A stage that the consumer waits for hangs after `stage_timeout` seconds; 0: never.
+
+        `on_depth` hears of every change of a ring's depth, in the thread that takes from it.
+        """
         self._steps = steps
         self._lanes = lanes
-        self._clock = clock
         self._synchronous = synchronous
-        # One ticket per batch anywhere between the first stage and the consumer.
-        self._tickets = threading.Semaphore(in_flight)
-        self._stopping = threading.Event()
-        self.rings: list[Ring[Parcel]] = [
-            Ring(lane.ring, lane.depth, clock) for lane in lanes if not synchronous
-        ]
+        self._stage_timeout = stage_timeout
+        self._clock = clock
+        self._in_flight = InFlight(in_flight, in_flight_bytes)
+        threaded = [] if synchronous else lanes
+        self.rings: list[Ring[Parcel]] = [self._ring(lane, on_depth) for lane in threaded]
+        # Each entry is written by its lane's thread alone; the consumer only reads.
+        self._at: list[_Work | None] = [None] * len(lanes)
+        self._watched: _Work | None = None
+        self._looks = 0
         self._threads = [
             threading.Thread(target=self._run, args=(i,), name=f"myxtts-{lane.ring}", daemon=True)
-            for i, lane in enumerate(lanes)
-            if not synchronous
+            for i, lane in enumerate(threaded)
         ]
+        self._started = False
 
     def start(self) -> None:
-        """Start the threads."""
-        for thread in self._threads:
-            thread.start()
+        """Start the threads; the first batch that is asked for does it too."""
+        if not self._started:
+            self._started = True
+            for thread in self._threads:
+                thread.start()
 
     def wait_until_warm(self, timeout: float) -> None:
         """Wait until the last ring is full, at most `timeout` seconds."""
@@ -114,30 +87,30 @@ class Feeder:
             self.rings[-1].wait_until_full(timeout)
 
     def __iter__(self) -> Iterator[Parcel]:
-        if self._synchronous:
-            yield from self._one_after_the_other()
-            return
-        while True:
-            try:
-                parcel = self.rings[-1].get()
-            except Closed:
-                return
-            self._tickets.release()
-            yield parcel
+        return self._one_after_the_other() if self._synchronous else self._from_the_last_ring()
 
     def states(self) -> list[RingState]:
         """What each ring has seen."""
         return [ring.state() for ring in self.rings]
 
-    def close(self) -> None:
-        """Stop every thread and wait for it; safe to call twice."""
-        self._stopping.set()
-        self._tickets.release()
+    def close(self, patience: float = JOIN_SECONDS) -> list[str]:
+        """Stop every thread and wait for all, `patience` seconds at most; safe to call twice.
+
+        A thread that does not come back from its stage is left behind (it dies with the process,
+        and works on nothing more): what it was at is returned.
+        """
+        self._in_flight.close()
         for ring in self.rings:
             ring.abandon()
-        for thread in self._threads:
+        until = time.monotonic() + patience
+        left_behind = []
+        for thread, work in zip(self._threads, list(self._at), strict=False):
             if thread.is_alive():
-                thread.join(JOIN_SECONDS)
+                known = self._looks == LOOKS and work is self._watched
+                thread.join(0.0 if known else max(0.0, until - time.monotonic()))
+            if thread.is_alive() and work is not None:
+                left_behind.append(f"stage {work.stage}, step {work.parcel.step}")
+        return left_behind
 
     def __enter__(self) -> Self:
         return self
@@ -145,35 +118,52 @@ class Feeder:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    # -- the consumer's thread -------------------------------------------------------------------
+
+    def _from_the_last_ring(self) -> Iterator[Parcel]:
+        self.start()
+        while True:
+            try:
+                parcel = self.rings[-1].get(self._watch)
+            except Closed:
+                return
+            self._in_flight.taken(parcel.nbytes)
+            yield parcel
+
     def _one_after_the_other(self) -> Iterator[Parcel]:
         for step in self._steps:
             parcel = Parcel(step)
             try:
-                for lane in self._lanes:
-                    self._work(lane, parcel)
+                for position in range(len(self._lanes)):
+                    self._work(position, parcel)
             except EndOfData:
                 return
             yield parcel
 
-    def _work(self, lane: Lane, parcel: Parcel) -> None:
-        for stage in lane.stages:
-            started = self._clock()
-            try:
-                stage.work(parcel)
-            except (EndOfData, UserError):
-                raise  # the first ends the data, the second already says what to do
-            except Exception as error:
-                raise StageError(stage.name, parcel.step, error) from error
-            now = self._clock()
-            parcel.seconds[stage.name] = now - started
-            parcel.finished[stage.name] = now
+    def _watch(self) -> float | None:
+        """Called while the consumer waits: raise when a stage hangs, or say when to look again."""
+        if not self._stage_timeout:
+            return None
+        # Of all that are at work, the one nearest to the consumer holds it up.
+        work = next((work for work in reversed(self._at) if work is not None), None)
+        if work is None or work is not self._watched:
+            self._watched, self._looks = work, 0
+        else:
+            self._looks += 1
+            if self._looks == LOOKS:
+                raise StageHung(work.stage, work.parcel, self._stage_timeout)
+        return self._stage_timeout / LOOKS
+
+    # -- the lanes' threads ----------------------------------------------------------------------
 
     def _run(self, position: int) -> None:
         """The body of the thread of lane `position`."""
-        lane, ring = self._lanes[position], self.rings[position]
+        ring = self.rings[position]
         try:
             for parcel in self._incoming(position):
-                self._work(lane, parcel)
+                self._work(position, parcel)
+                if self._in_flight.weighs:
+                    self._weigh(parcel)
                 ring.put(parcel)
         except (Closed, EndOfData):
             ring.close()
@@ -181,6 +171,9 @@ class Feeder:
             ring.close(error)
         else:
             ring.close()
+        finally:
+            if position > 0:  # nobody takes from there any more
+                self.rings[position - 1].abandon()
 
     def _incoming(self, position: int) -> Iterator[Parcel]:
         while position > 0:
@@ -189,24 +182,35 @@ class Feeder:
             except Closed:
                 return
         for step in self._steps:
-            self._tickets.acquire()
-            if self._stopping.is_set():
+            if not self._in_flight.admit():
                 return
             yield Parcel(step)
 
+    def _work(self, position: int, parcel: Parcel) -> None:
+        for stage in self._lanes[position].stages:
+            started = self._clock()
+            self._at[position] = _Work(stage.name, parcel)
+            try:
+                stage.work(parcel)
+            except EndOfData:
+                raise
+            except UserError as error:  # it already says what to do
+                locate(error, stage.name, parcel)
+                raise
+            except Exception as error:
+                raise StageError(stage.name, parcel, error) from error
+            finally:
+                self._at[position] = None
+            now = self._clock()
+            parcel.seconds[stage.name] = now - started
+            parcel.finished[stage.name] = now
 
-def blame(parcel: Parcel, wait_started: float, wait_ended: float) -> dict[str, float]:
-    """Divide the consumer's wait over the stages that its batch was in meanwhile.
+    def _weigh(self, parcel: Parcel) -> None:
+        before, parcel.nbytes = parcel.nbytes, weight(parcel.batch)
+        self._in_flight.weighed(before, parcel.nbytes)
 
-    From the moment the stage before was done with a batch until its own end, a stage is what the
-    batch waited for: working on it, or still busy with the one before. After the last stage's end
-    the batch is only handed over, for which no stage is to blame.
-    """
-    shares: dict[str, float] = {}
-    begin = wait_started
-    for stage, end in sorted(parcel.finished.items(), key=lambda entry: entry[1]):
-        end = min(max(end, begin), wait_ended)
-        if end > begin:
-            shares[stage] = end - begin
-        begin = end
-    return shares
+    def _ring(self, lane: Lane, on_depth: Callable[[DepthChange], None] | None) -> Ring[Parcel]:
+        adaptive = None
+        if lane.deepest is not None:
+            adaptive = AdaptiveDepth(lane.depth, lane.deepest, self._in_flight.room)
+        return Ring(lane.ring, lane.depth, self._clock, adaptive=adaptive, on_depth=on_depth)

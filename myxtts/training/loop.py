@@ -19,9 +19,10 @@ from myxtts.telemetry.accounts import Ledger
 from myxtts.telemetry.session import Step
 from myxtts.training import checkpoint, precision, state
 from myxtts.training.bad_steps import BadSteps
-from myxtts.training.feeder import Feeder, Parcel, blame
+from myxtts.training.feeder import Feeder
 from myxtts.training.journal import Journal
 from myxtts.training.milestones import Milestones, Trained
+from myxtts.training.stages import Parcel, blame
 
 
 @dataclass(frozen=True)

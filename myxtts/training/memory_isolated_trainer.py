@@ -14,9 +14,9 @@ from itertools import count
 from myxtts.config import Config
 from myxtts.devices import DevicePlan
 from myxtts.errors import UsageError
-from myxtts.training.feeder import EndOfData, Feeder, Parcel, Stage
 from myxtts.training.preprocess import Batch
 from myxtts.training.progress import Display
+from myxtts.training.stages import EndOfData, Parcel, Stage
 from myxtts.training.trainer import Trainer
 
 
@@ -52,13 +52,7 @@ class MemoryIsolatedTrainer(Trainer):
             if parcel.batch is None:
                 raise EndOfData
 
-        feeder = Feeder(
-            count(),
-            self.path.lanes(Stage("load", load), self.pipeline_depth),
-            synchronous=not self.enable_async_pipeline,
-            in_flight=self.config.data.pipeline_buffer_size,
-        )
-        with feeder:
+        with self._feeder(count(), Stage("load", load)) as feeder:
             feeder.start()
             for parcel in feeder:
                 yield parcel.batch

@@ -8,7 +8,7 @@ here is `feeder`'s business, the steps are `loop`'s, and what is told and record
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from myxtts.training.milestones import Milestones, Trained
 from myxtts.training.preprocess import Preprocessor
 from myxtts.training.progress import Display, Gauges, Silent
 from myxtts.training.run_folder import RunFolder
+from myxtts.training.stages import Stage
 from myxtts.training.step import TrainStep, choose_xla
 
 
@@ -234,7 +235,7 @@ class Trainer:
     # -- running ---------------------------------------------------------------------------------
 
     def _train(self) -> None:
-        with self._feeder() as feeder:
+        with self._batches() as feeder:
             feeder.start()
             needed = self._estimate_memory(self.step, self.path)
             self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
@@ -242,24 +243,39 @@ class Trainer:
             self._wait_until_warm(feeder)
             ended = self._loop.run(feeder)
         while not ended:  # the run went back to a checkpoint
-            with self._feeder() as feeder:
+            with self._batches() as feeder:
                 feeder.start()
                 self._wait_until_warm(feeder)
                 ended = self._loop.run(feeder)
         self._milestones.save(self.step_number)
 
-    def _feeder(self) -> Feeder:
+    def _batches(self) -> Feeder:
         """Batches from where the run is to its end."""
         steps = range(self.step_number, self.total_steps)
         batches = self.data.loader.batches(steps.start, steps.stop)
-        lanes = self.path.lanes(self.path.load_stage(batches), self.pipeline_depth)
         overlapping = self.enable_async_pipeline
-        in_flight = self.config.data.pipeline_buffer_size
-        self._journal.write(
-            "pipeline", overlapping=overlapping, in_flight=in_flight, **self.path.recorded(lanes)
-        )
         self.display.say(self.path.describe(self.pipeline_depth, overlapping=overlapping))
-        return Feeder(steps, lanes, synchronous=not overlapping, in_flight=in_flight)
+        return self._feeder(steps, self.path.load_stage(batches))
+
+    def _feeder(self, steps: Iterable[int], load: Stage) -> Feeder:
+        """The pipeline behind a stage that loads, as the configuration wants it."""
+        data, overlapping = self.config.data, self.enable_async_pipeline
+        lanes = self.path.lanes(load, self.pipeline_depth)
+        self._journal.write(
+            "pipeline",
+            overlapping=overlapping,
+            in_flight=data.pipeline_buffer_size,
+            **self.path.recorded(lanes),
+        )
+        return Feeder(
+            steps,
+            lanes,
+            synchronous=not overlapping,
+            in_flight=data.pipeline_buffer_size,
+            in_flight_bytes=data.pipeline_memory * 2**20,
+            stage_timeout=data.stage_timeout,
+            on_depth=lambda change: self._journal.write("depth", **asdict(change)),
+        )
 
     def _wait_until_warm(self, feeder: Feeder) -> None:
         """The next step waits for a full pipeline, at most `model_start_delay` seconds."""

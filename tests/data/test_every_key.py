@@ -27,6 +27,8 @@ SETTINGS = "tests/training/test_pipeline_settings.py"
 PATH = "tests/training/test_batch_path.py"
 AUGMENTATION = "tests/training/test_augmentation.py"
 HERE = "tests/data/test_every_key.py"
+FEEDER = "tests/training/test_feeder.py"
+ADAPTS = "test_only_the_ring_between_the_devices_adapts_and_only_as_far_as_told"
 
 SHOWN_BY = {
     "train_data": f"{TRAINER}::test_the_loss_falls",
@@ -57,6 +59,10 @@ SHOWN_BY = {
     "prefetch_buffer_size": f"{SETTINGS}::test_prefetch_buffer_size_is_the_depth_of_the_host_ring",
     "prefetch_to_gpu": f"{SETTINGS}::test_prefetch_to_gpu_uploads_before_the_host_ring",
     "pipeline_depth": f"{PATH}::test_rings_have_the_configured_depths",
+    "adaptive_depth": f"{PATH}::{ADAPTS}",
+    "pipeline_depth_max": f"{PATH}::{ADAPTS}",
+    "pipeline_memory": f"{FEEDER}::test_the_byte_budget_keeps_heavy_batches_out",
+    "stage_timeout": f"{FEEDER}::test_a_stage_that_hangs_is_named_and_left_behind",
     "pipeline_buffer_size": f"{SETTINGS}::test_buffer_size_bounds_all_batches_in_flight",
     "enhanced_gpu_prefetch": f"{SETTINGS}::"
     "test_enhanced_gpu_prefetch_adds_a_ring_of_uploaded_batches",

@@ -17,8 +17,8 @@ from myxtts.tools import report_text
 from myxtts.tools.summary import summarize
 from myxtts.training import checkpoint
 from myxtts.training.batch_path import BatchPath
-from myxtts.training.feeder import Stage
 from myxtts.training.run import train
+from myxtts.training.stages import Stage
 from myxtts.training.step import TrainStep
 from tests.fake_nvml import FakeNvml
 

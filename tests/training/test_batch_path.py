@@ -4,7 +4,7 @@ import pytest
 
 from myxtts.config import Config
 from myxtts.training.batch_path import BatchPath
-from myxtts.training.feeder import Lane, Stage
+from myxtts.training.stages import Lane, Stage
 
 
 class OnDevice:
@@ -52,3 +52,13 @@ def test_rings_have_the_configured_depths():
     made = lanes(prefetch_buffer_size=5, pipeline_depth=2)
     assert {name: lane.depth for name, lane in made.items()} == {"host": 5, "ready": 2}
     assert lanes(batch_size=16)["host"].depth == 4
+
+
+def test_only_the_ring_between_the_devices_adapts_and_only_as_far_as_told():
+    def deepest(**settings: object) -> list[int | None]:
+        return [lane.deepest for lane in lanes(**settings).values()]
+
+    assert deepest() == [None, 16]
+    assert deepest(pipeline_depth_max=5, enhanced_gpu_prefetch=True) == [None, None, 5]
+    assert deepest(pipeline_depth=6, pipeline_depth_max=5) == [None, 6]
+    assert deepest(adaptive_depth=False) == [None, None]

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from myxtts.training.buffers import Closed, Ring
+from myxtts.training.depth import WINDOW, AdaptiveDepth, DepthChange
 
 
 class FakeClock:
@@ -97,3 +98,66 @@ def test_waits_are_recorded_on_the_side_that_waited():
 def test_a_depth_below_one_is_refused():
     with pytest.raises(ValueError, match="depth=0"):
         Ring("r", 0)
+
+
+def test_occupancy_is_what_the_consumer_found():
+    ring = Ring("r", 3)
+    for item in range(3):
+        ring.put(item)
+    for _ in range(3):
+        ring.get()
+    state = ring.state()
+    assert (state.found, state.taken, state.most, state.empty, state.full) == (6, 3, 3, 0, 0)
+
+
+def test_finding_nothing_and_finding_no_room_are_counted():
+    ring = Ring("r", 1)
+    producer = in_thread(lambda: [ring.put(item) for item in range(2)])
+    threading.Event().wait(0.05)  # the second one finds no room
+    ring.get()
+    producer.join(5)
+    ring.get()
+    consumer = in_thread(ring.get)
+    threading.Event().wait(0.05)
+    ring.put("late")
+    consumer.join(5)
+    state = ring.state()
+    assert (state.full, state.empty) == (1, 1)
+
+
+def test_a_waiting_consumer_may_give_up():
+    def tired() -> float:
+        raise TimeoutError
+
+    ring = Ring("r", 1)
+    with pytest.raises(TimeoutError):
+        ring.get(tired)
+    ring.put("still works")
+    assert ring.get(tired) == "still works"
+
+
+def test_the_depth_grows_and_shrinks_and_every_change_is_told():
+    clock, changes = FakeClock(), []
+    ring = Ring("r", 2, clock, adaptive=AdaptiveDepth(2, 8), on_depth=changes.append)
+    for _ in range(10):  # full, and a second of work for each item
+        while ring.state().occupancy < ring.depth:
+            ring.put("item")
+        clock.now += 1.0
+        ring.get()
+    for _ in range(2):
+        clock.now += 1.0
+        consumer = in_thread(ring.get)  # the second time there is nothing left
+        consumer.join(0.05)
+    clock.now += 2.5
+    ring.put("late")
+    consumer.join(5)
+    # It waited two and a half of its steps, so three more buffers would have done.
+    assert changes == [DepthChange("r", 12, 2, 5, "empty after full")]
+    for _ in range(WINDOW):
+        while ring.state().occupancy < ring.depth:
+            ring.put("item")
+        clock.now += 1.0
+        ring.get()
+    assert [(change.before, change.after) for change in changes] == [(2, 5), (5, 4)]
+    state = ring.state()
+    assert (state.depth, state.deepest, state.depth_changes) == (4, 5, 2)

@@ -8,8 +8,9 @@ from myxtts.telemetry import session
 from myxtts.telemetry.session import Session
 from myxtts.training import trainer
 from myxtts.training.batch_path import BatchPath
-from myxtts.training.feeder import Feeder, Stage
+from myxtts.training.feeder import Feeder
 from myxtts.training.run import train
+from myxtts.training.stages import Stage
 
 WARM = {"data.model_start_delay": 60.0}
 """Training waits for a full pipeline: what lies in the rings is then no matter of luck."""

@@ -25,8 +25,9 @@ def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
     alone = losses(tiny_run({"data.optimize_cpu_gpu_overlap": False}))
     assert len(alone) == 20 and len(set(alone)) == 20
     assert losses(tiny_run()) == alone
-    for depth in (1, 3):
-        assert losses(tiny_run({"data.pipeline_depth": depth}, dual=True)) == alone
+    for depth, adaptive in ((1, False), (3, False), (2, True)):
+        told = {"data.pipeline_depth": depth, "data.adaptive_depth": adaptive}
+        assert losses(tiny_run(told, dual=True)) == alone
 
 
 OFF = {"data.optimize_cpu_gpu_overlap": False}
@@ -190,9 +191,9 @@ def test_the_feeder_is_told_how_much_and_how_long(tiny_run, monkeypatch):
     told = {}
 
     class Recording(Feeder):
-        def __init__(self, steps, lanes, *, synchronous, in_flight):
-            told.update(synchronous=synchronous, in_flight=in_flight)
-            super().__init__(steps, lanes, synchronous=synchronous, in_flight=in_flight)
+        def __init__(self, steps, lanes, *, on_depth, **settings):
+            told.update(settings)
+            super().__init__(steps, lanes, on_depth=on_depth, **settings)
 
         def wait_until_warm(self, seconds):
             told["delay"] = seconds
@@ -203,9 +204,17 @@ def test_the_feeder_is_told_how_much_and_how_long(tiny_run, monkeypatch):
         "data.pipeline_buffer_size": 2,
         "data.prefetch_buffer_size": 8,
         "data.model_start_delay": 0.25,
+        "data.pipeline_memory": 7,
+        "data.stage_timeout": 60.0,
     }
     run = session.load(train(tiny_run(settings, steps=6)))
-    assert told == {"synchronous": False, "in_flight": 2, "delay": 0.25}
+    assert told == {
+        "synchronous": False,
+        "in_flight": 2,
+        "in_flight_bytes": 7 * 2**20,
+        "stage_timeout": 60.0,
+        "delay": 0.25,
+    }
     assert max(sum(step.rings.values()) for step in run.steps) <= 2
 
 

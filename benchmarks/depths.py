@@ -1,0 +1,104 @@
+"""A depth that adapts against depths that do not, under loads that change in mid-run."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sleeping
+from loads import Load
+from server import Server
+from stepping import Say
+
+FIXED = (1, 2, 3, 4, 6, 8, 12, 16)
+FIRST = 3
+"""Where the adaptive depth begins; it may become as deep as the deepest of the others."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of a load at one depth."""
+
+    seconds: float
+    buffered: float
+    """Batches that were ready when the consumer came, on average."""
+    deepest: int
+
+
+@dataclass(frozen=True)
+class Contest:
+    """All depths on one load, round by round."""
+
+    load: str
+    fixed: dict[int, tuple[Pass, ...]]
+    adaptive: tuple[Pass, ...]
+
+    @property
+    def best(self) -> int:
+        """The fixed depth with the shortest time."""
+        return min(self.fixed, key=lambda depth: _seconds(self.fixed[depth]))
+
+    @property
+    def adaptive_vs_best(self) -> float:
+        """Time with the adaptive depth / with the best fixed one."""
+        return _seconds(self.adaptive) / _seconds(self.fixed[self.best])
+
+    def to_json(self) -> dict[str, Any]:
+        def described(passes: Sequence[Pass]) -> dict[str, float]:
+            return {
+                "seconds": round(_seconds(passes), 4),
+                "buffered": round(statistics.fmean(one.buffered for one in passes), 2),
+                "deepest": max(one.deepest for one in passes),
+            }
+
+        return {
+            "load": self.load,
+            "best_fixed": self.best,
+            "adaptive_vs_best_fixed": round(self.adaptive_vs_best, 4),
+            "buffered_vs_deepest": round(
+                statistics.fmean(one.buffered for one in self.adaptive)
+                / max(1e-9, statistics.fmean(one.buffered for one in self.fixed[max(self.fixed)])),
+                3,
+            ),
+            "adaptive": described(self.adaptive),
+            "fixed": {str(depth): described(passes) for depth, passes in self.fixed.items()},
+        }
+
+
+def _seconds(passes: Sequence[Pass]) -> float:
+    return statistics.median(one.seconds for one in passes)
+
+
+def compare(loads: Sequence[Load], rounds: int, say: Say) -> list[Contest]:
+    """Every depth on every load, in turn, `rounds` times."""
+    server = Server("depths", _passes, loads, rounds)
+    contests = []
+    for load in loads:
+        taken: dict[int | None, list[Pass]] = {depth: [] for depth in (*FIXED, None)}
+        for _ in range(rounds):
+            for depth in taken:
+                taken[depth].append(server.ask())
+        fixed = {depth: tuple(taken[depth]) for depth in FIXED}
+        contests.append(Contest(load.name, fixed, tuple(taken[None])))
+        told = contests[-1].to_json()
+        seconds = {depth: one["seconds"] for depth, one in told["fixed"].items()}
+        say(f"{load.name}: fixed {seconds}, adaptive {told['adaptive']}")
+    server.end()
+    return contests
+
+
+def _passes(loads: Sequence[Load], rounds: int) -> Iterator[Any]:
+    """In a process of its own, in the order in which `compare` asks."""
+    from peers.sleeping_ours import Ours
+
+    yield "ready"
+    for load in loads:
+        for _ in range(rounds):
+            for depth in (*FIXED, None):
+                source = Ours() if depth else Ours(deepest=max(FIXED))
+                timing = sleeping.measure(source, load, depth or FIRST)
+                assert source.ring is not None
+                buffered = source.ring.found / source.ring.taken
+                yield Pass(timing.wall, buffered, source.ring.deepest)
