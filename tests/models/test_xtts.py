@@ -7,9 +7,11 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras import ops
 
+from myxtts.models import alignment
 from myxtts.models.sizes import ModelSize
-from myxtts.models.xtts import DURATION_WEIGHT, XTTS
+from myxtts.models.xtts import DURATION_WEIGHT, XTTS, counted
 
 if TYPE_CHECKING:
     from .conftest import Speech
@@ -261,3 +263,16 @@ def test_mixed_precision_keeps_alignment_and_losses_in_float32(
     for part in PARTS:
         assert float(losses[part]) == pytest.approx(exact[part], rel=0.15, abs=0.01), part
     assert (mixed.alignment(batch).numpy() == model.alignment(batch).numpy()).mean() > 0.98
+
+
+def test_what_losses_are_means_over_follows_from_lengths_alone():
+    """Also with fewer frames than tokens, with no frame at all, and with a filler row."""
+    rows, tokens, frames = 4, 8, 10
+    lengths = {"token_lengths": np.array([5, 8, 3, 7]), "mel_lengths": np.array([9, 4, 0, 10])}
+    weights = np.array([1, 1, 1, 0], np.float32)
+    likelihood = np.random.default_rng(0).normal(size=(rows, tokens, frames)).astype(np.float32)
+    index = alignment.search(ops.convert_to_tensor(likelihood), *map(np.int32, lengths.values()))
+    aligned = ops.convert_to_numpy(alignment.durations(index, tokens))
+    found = counted(lengths | {"weights": weights})
+    assert float(found.frames) == (aligned.sum(axis=1) * weights).sum() == 13
+    assert float(found.tokens) == ((aligned > 0).sum(axis=1) * weights).sum() == 9
