@@ -31,7 +31,10 @@ def test_losses_are_bit_equal_in_every_pipeline(tiny_run):
 
 
 OFF = {"data.optimize_cpu_gpu_overlap": False}
-PIPELINES = {f"depth {depth}": {"data.pipeline_depth": depth} for depth in (1, 3, 8)}
+PIPELINES = {
+    f"depth {depth}": {"data.pipeline_depth": depth, "data.adaptive_depth": False}
+    for depth in (1, 3, 8)
+} | {"adaptive": {"data.pipeline_depth": 1, "data.adaptive_depth": True}}
 """Every pipeline that must not show in the numbers; one that is missing here is not proved."""
 STEPS = 200
 REPLICA_TOLERANCE = 1e-3
