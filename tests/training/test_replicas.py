@@ -118,6 +118,21 @@ def test_xla_and_float16_are_divided_too(batch):
         assert half(batch) == pytest.approx(alone(batch), rel=2e-2)
 
 
+@pytest.mark.long
+def test_a_batch_that_does_not_fit_is_done_in_parts(batch, monkeypatch):
+    one, two = step_on(), step_on(DEVICES)
+
+    def full(*_):
+        raise tf.errors.ResourceExhaustedError(None, None, "no room")
+
+    monkeypatch.setattr(two, "_gradients", full)
+    given = uneven(batch)
+    assert two(given) == pytest.approx(one(given), rel=TOLERANCE)
+    trained = [step.model.trainable_variables for step in (one, two)]
+    assert largest_difference(*trained) < 1e-5
+    assert two.shortages[0].parts == 2
+
+
 def test_devices_that_copy_wrong_are_refused(monkeypatch):
     monkeypatch.setattr(transfer, "direct", lambda tensor, target: tf.zeros_like(tensor))
     with pytest.raises(UserError, match="from /CPU:0 to /CPU:1 arrive changed") as refused:
