@@ -37,6 +37,8 @@ def shortened(config: Config, folder: Path, steps: int) -> Config:
         "checkpoint_dir": None,
         "checkpoint_interval": steps + 1,
         "report_interval": max(1, min(10, steps // 3)),
+        "validation_share": 0.0,
+        "early_stop_patience": 0,
     }
     data = config.data.model_dump() | {"val_data": None}
     return parse(config.model_dump() | {"data": data, "training": training}, "the short run")

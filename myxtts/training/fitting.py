@@ -87,16 +87,17 @@ def shape_of(batch: Batch) -> tuple[int, int]:
     return int(sound.shape[0]), int(sound.shape[1])
 
 
-def cut(batch: Batch, parts: int) -> list[Batch]:
+def cut(batch: Batch, parts: int, *, exactly: bool = False) -> list[Batch]:
     """At most `parts` batches of one shape, each where the whole batch is, in its order.
 
-    The last one may end in fillers: its last row once more, with a weight of 0.
+    The last one may end in fillers: its last row once more, with a weight of 0. Fewer parts may
+    be enough for all rows; with `exactly`, the parts beyond them are fillers only.
     """
     rows, _ = shape_of(batch)
     size = -(-rows // parts)
     return [
         {name: _rows(name, array, start, size) for name, array in batch.items()}
-        for start in range(0, rows, size)
+        for start in range(0, size * parts if exactly else rows, size)
     ]
 
 

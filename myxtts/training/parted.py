@@ -14,8 +14,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from myxtts.models.xtts import DURATION_WEIGHT, XTTS
-from myxtts.training.accumulation import Accumulator, useful_frames
+from myxtts.models.xtts import DURATION_WEIGHT, XTTS, counted
+from myxtts.training.accumulation import Accumulator
 from myxtts.training.fitting import cut
 from myxtts.training.preprocess import Batch
 
@@ -65,12 +65,10 @@ class PartedGradients:
 
 def shares_of(pieces: Sequence[Batch]) -> list[Share]:
     """Each part's share of the whole; those of fillers only have none."""
-    frames = [float(useful_frames(piece)) for piece in pieces]
-    tokens = [float(_spoken_tokens(piece)) for piece in pieces]
-    return [
-        Share(part / max(sum(frames), 1.0), spoken / max(sum(tokens), 1.0))
-        for part, spoken in zip(frames, tokens, strict=True)
-    ]
+    counts = [counted(piece) for piece in pieces]
+    frames = max(sum(float(count.frames) for count in counts), 1.0)
+    tokens = max(sum(float(count.tokens) for count in counts), 1.0)
+    return [Share(float(count.frames) / frames, float(count.tokens) / tokens) for count in counts]
 
 
 def combined(parts: Sequence[Losses], shares: Sequence[Share]) -> Losses:
@@ -91,9 +89,3 @@ def combined(parts: Sequence[Losses], shares: Sequence[Share]) -> Losses:
 
 def _token_weight(share: Share) -> float:
     return share.tokens / share.frames if share.frames else 1.0
-
-
-def _spoken_tokens(batch: Batch) -> Any:
-    """Tokens that the alignment gives a frame to: no clip has more of them than frames."""
-    spoken = tf.minimum(batch["token_lengths"], batch["mel_lengths"])
-    return tf.reduce_sum(tf.cast(spoken, tf.float32) * batch["weights"])

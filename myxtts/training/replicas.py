@@ -25,6 +25,7 @@ from myxtts.errors import UserError
 from myxtts.models.xtts import XTTS, Counted, counted
 from myxtts.training.accumulation import Accumulator
 from myxtts.training.averaging import AveragedModel
+from myxtts.training.fitting import cut
 from myxtts.training.preprocess import Batch
 from myxtts.training.step import TrainStep
 from myxtts.training.transfer import CHECK_BYTES, arrives_whole
@@ -98,7 +99,7 @@ class ReplicaStep(TrainStep):
     def traced(self, batch: Batch) -> Any:
         """The graph of one device's share."""
         with tf.device(self.device):
-            share = shares(batch, self.strategy.num_replicas_in_sync)[0]
+            share = self._shares(batch)[0]
             return self._of_share.get_concrete_function(share, counted(share)).graph
 
     def _program(self, function: Callable[..., Any]) -> Any:
@@ -106,7 +107,7 @@ class ReplicaStep(TrainStep):
         return tf.function(function)
 
     def _losses_and_gradients(self, batch: Batch) -> tuple[dict[str, Any], list[Any]]:
-        divided = shares(batch, self.strategy.num_replicas_in_sync)
+        divided = self._shares(batch)
         shared = self.strategy.experimental_distribute_values_from_function(
             lambda context: divided[context.replica_id_in_sync_group]
         )
@@ -115,6 +116,9 @@ class ReplicaStep(TrainStep):
         if self.accumulator is not None:  # they are gathered on one device
             gradients = [first(gradient)[0] for gradient in gradients]
         return {name: first(loss)[0] for name, loss in losses.items()}, gradients
+
+    def _shares(self, batch: Batch) -> list[Batch]:
+        return cut(batch, self.strategy.num_replicas_in_sync, exactly=True)
 
     def _summed(self, share: Batch, whole: Counted) -> tuple[dict[str, Any], list[Any]]:
         """On one device: its share, then the sum of all shares."""
@@ -136,21 +140,3 @@ class ReplicaStep(TrainStep):
             self.optimizer.apply(gradients, self.model.trainable_variables)
 
         self.strategy.run(update, args=(gradients,))
-
-
-def shares(batch: Batch, count: int) -> list[Batch]:
-    """Neighbouring rows for each of `count` devices, the same number for all.
-
-    Rows that fill up the last share repeat the batch's last row, with weight 0. What has no rows
-    (the step's number) is left out: the model does not ask for it.
-    """
-    rows = batch["tokens"].shape[0]
-    each = -(-rows // count)
-    index = tf.minimum(tf.range(each * count), rows - 1)
-    real = tf.cast(tf.range(each * count) < rows, tf.float32)
-    whole = {name: tf.gather(tensor, index) for name, tensor in batch.items() if tensor.shape.rank}
-    whole["weights"] *= real
-    return [
-        {name: tensor[part * each : (part + 1) * each] for name, tensor in whole.items()}
-        for part in range(count)
-    ]

@@ -32,6 +32,8 @@ def test_a_short_run_changes_only_how_long_and_where(tmp_path: Path) -> None:
     assert short.training.max_steps == 50 and short.training.seed == 7
     assert short.training.checkpoint_interval > 50
     assert short.data.val_data is None and short.data.batch_size == 24
+    stopping = told.replaced({"training.early_stop_patience": 3})
+    assert profile_run.short_run(stopping, tmp_path / "p", steps=50).training == short.training
     with pytest.raises(UsageError):
         profile_run.short_run(told, tmp_path, steps=2)
 

@@ -15,7 +15,8 @@ from myxtts.models.xtts import counted
 from myxtts.telemetry import session
 from myxtts.text.tokenizer import Tokenizer
 from myxtts.training import assembly, transfer
-from myxtts.training.replicas import ReplicaStep, mirrored, shares
+from myxtts.training.fitting import cut
+from myxtts.training.replicas import ReplicaStep, mirrored
 from myxtts.training.run import train
 
 TOLERANCE = 1e-4
@@ -51,11 +52,12 @@ def largest_difference(one, other) -> float:
     return max(float(np.abs(np.asarray(a) - np.asarray(b)).max()) for a, b in pairs)
 
 
-def test_shares_are_neighbouring_rows_filled_up_without_weight(batch):
-    parts = shares(uneven(batch) | {"step": tf.constant(7)}, 2)
-    assert [part["weights"].numpy().tolist() for part in parts] == [[1, 0], [1, 0]]
-    assert (parts[1]["tokens"].numpy() == batch["tokens"].numpy()[[2, 2]]).all()
-    assert all("step" not in part for part in parts)
+@pytest.mark.parametrize("devices", [2, 4])
+def test_every_device_gets_a_share_of_any_batch(batch, devices):
+    parts = cut(uneven(batch) | {"step": tf.constant(7)}, devices, exactly=True)
+    weights = {2: [[1, 0], [1, 0]], 4: [[1], [0], [1], [0]]}[devices]
+    assert [part["weights"].numpy().tolist() for part in parts] == weights
+    assert (parts[-1]["tokens"].numpy() == batch["tokens"].numpy()[2]).all()
     whole = counted(uneven(batch))
     summed = [sum(float(getattr(counted(part), what)) for part in parts) for what in whole._fields]
     assert summed == [float(count) for count in whole]
@@ -101,7 +103,7 @@ def test_a_batch_of_fillers_is_worth_nothing(batch, pair):
 def test_averages_of_means_would_be_seen(batch, pair):
     """The tolerance is tight enough: shares weighed alike, whatever they hold, are far off."""
     one = pair[0]
-    parts = [one.model.losses(part) for part in shares(uneven(batch), 2)]
+    parts = [one.model.losses(part) for part in cut(uneven(batch), 2)]
     averaged = float(sum(part["total"] for part in parts)) / 2
     assert abs(averaged / one.evaluate(uneven(batch))["total"] - 1) > 10 * TOLERANCE
 
