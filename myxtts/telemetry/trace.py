@@ -80,7 +80,7 @@ def _of_step(step: Step) -> Iterator[Event]:
 def _of_event(event: Event) -> Iterator[Event]:
     kind, moment = event["kind"], event["t"]
     if kind in _SPANS:
-        facts = {key: event[key] for key in ("step", "bucket", "loss") if key in event}
+        facts: Event = {key: event[key] for key in ("step", "bucket", "loss") if key in event}
         yield _span(_SPANS[kind], LOOP, 0, moment - event["seconds"], moment, facts)
     elif kind == "gpu":
         for metric in ("utilization", "memory_used_mb", "power_w"):

@@ -226,7 +226,6 @@ class StepLog:
         wall = max(sum(times), 1e-9)
         prepared = sum(step.stages.get(name, 0.0) for step in steady for name in DATA_DEVICE_STAGES)
         before, self._memory_mb = self._memory_mb, gauges.memory_mb
-        known = before is not None and gauges.memory_mb is not None
         return Report(
             step=steady[-1].step + 1,
             total_steps=self._total,
@@ -241,6 +240,10 @@ class StepLog:
             ready=list(steady[-1].rings.values())[-1] if steady[-1].rings else 0,
             model_busy=sum(step.train for step in steady) / wall,
             data_busy=prepared / wall,
-            memory_growth_mb=gauges.memory_mb - before if known else None,
+            memory_growth_mb=_growth(before, gauges.memory_mb),
             **vars(gauges),
         )
+
+
+def _growth(before: int | None, now: int | None) -> int | None:
+    return None if before is None or now is None else now - before
