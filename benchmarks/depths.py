@@ -1,4 +1,8 @@
-"""A depth that adapts against depths that do not, under loads that change in mid-run."""
+"""A depth that adapts against depths that do not, under loads that change in mid-run.
+
+Each run is divided by the ideal of a ring without a limit, made of the times that its own stages
+really took: two runs' sleeps differ by more than the depths do.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,8 @@ class Pass:
     """One run of a load at one depth."""
 
     seconds: float
+    over_ideal: float
+    """Seconds / those of an ideal ring without a limit."""
     buffered: float
     """Batches that were ready when the consumer came, on average."""
     deepest: int
@@ -37,18 +43,19 @@ class Contest:
 
     @property
     def best(self) -> int:
-        """The fixed depth with the shortest time."""
-        return min(self.fixed, key=lambda depth: _seconds(self.fixed[depth]))
+        """The fixed depth that lost the least time."""
+        return min(self.fixed, key=lambda depth: _over_ideal(self.fixed[depth]))
 
     @property
     def adaptive_vs_best(self) -> float:
         """Time with the adaptive depth / with the best fixed one."""
-        return _seconds(self.adaptive) / _seconds(self.fixed[self.best])
+        return _over_ideal(self.adaptive) / _over_ideal(self.fixed[self.best])
 
     def to_json(self) -> dict[str, Any]:
         def described(passes: Sequence[Pass]) -> dict[str, float]:
             return {
-                "seconds": round(_seconds(passes), 4),
+                "seconds": round(statistics.median(one.seconds for one in passes), 4),
+                "over_ideal": round(_over_ideal(passes), 4),
                 "buffered": round(statistics.fmean(one.buffered for one in passes), 2),
                 "deepest": max(one.deepest for one in passes),
             }
@@ -67,8 +74,8 @@ class Contest:
         }
 
 
-def _seconds(passes: Sequence[Pass]) -> float:
-    return statistics.median(one.seconds for one in passes)
+def _over_ideal(passes: Sequence[Pass]) -> float:
+    return statistics.median(one.over_ideal for one in passes)
 
 
 def compare(loads: Sequence[Load], rounds: int, say: Say) -> list[Contest]:
@@ -83,8 +90,8 @@ def compare(loads: Sequence[Load], rounds: int, say: Say) -> list[Contest]:
         fixed = {depth: tuple(taken[depth]) for depth in FIXED}
         contests.append(Contest(load.name, fixed, tuple(taken[None])))
         told = contests[-1].to_json()
-        seconds = {depth: one["seconds"] for depth, one in told["fixed"].items()}
-        say(f"{load.name}: fixed {seconds}, adaptive {told['adaptive']}")
+        lost = {depth: one["over_ideal"] for depth, one in told["fixed"].items()}
+        say(f"{load.name}: fixed {lost} x ideal, adaptive {told['adaptive']}")
     server.end()
     return contests
 
@@ -101,4 +108,5 @@ def _passes(loads: Sequence[Load], rounds: int) -> Iterator[Any]:
                 timing = sleeping.measure(source, load, depth or FIRST)
                 assert source.ring is not None
                 buffered = source.ring.found / source.ring.taken
-                yield Pass(timing.wall, buffered, source.ring.deepest)
+                over_ideal = timing.wall / timing.unlimited
+                yield Pass(timing.wall, over_ideal, buffered, source.ring.deepest)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import statistics
+import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any
 
+from myxtts.training.bell import Bell
 from myxtts.training.feeder import Feeder
 from myxtts.training.stages import Lane, Parcel, Stage
 
 BLOCK = 100
 """Empty steps come in bursts, as the threads take turns; a block of them is what can be timed."""
+WAKES = 200
+Sleep = Callable[[float], object]
 PAUSE = 0.002
-"""Seconds that the producer sleeps, so that the consumer really waits for it."""
+"""Seconds that a producer sleeps, so that the consumer really waits for it."""
 
 
 def measure(steps: int) -> dict[str, Any]:
     """Microseconds; `step` is an empty step through two threads and two rings, of many blocks."""
     empty = _step_times(steps)
     handed = _hand_overs(steps // 10)
+    lock, condition = threading.Lock(), threading.Condition()
+    bell = Bell(lock)
     return {
         "steps": steps,
         "step_median": round(statistics.median(empty), 1),
@@ -27,6 +35,8 @@ def measure(steps: int) -> dict[str, Any]:
         "step_highest_block": round(max(empty), 1),
         "hand_over_median": round(statistics.median(handed), 1),
         "hand_over_highest_of_100": round(statistics.quantiles(handed, n=100)[-1], 1),
+        "wake_with_bell": round(_waking(lock, bell.wait, bell.ring), 1),
+        "wake_with_condition": round(_waking(condition, condition.wait, condition.notify), 1),
     }
 
 
@@ -45,6 +55,28 @@ def _step_times(steps: int) -> list[float]:
             if parcel.step % BLOCK == 0:
                 moments.append(time.perf_counter())
     return [1e6 * (after - before) / BLOCK for before, after in pairwise(moments)]
+
+
+def _waking(lock: AbstractContextManager, wait: Sleep, ring: Callable[[], None]) -> float:
+    """What waking a thread costs the one that does it, on a processor that slept just now."""
+    stopping, costs = threading.Event(), []
+
+    def sleeper() -> None:
+        with lock:
+            while not stopping.is_set():
+                wait(1.0)
+
+    thread = threading.Thread(target=sleeper, daemon=True)
+    thread.start()
+    for _ in range(WAKES):
+        time.sleep(PAUSE)
+        begin = time.perf_counter()
+        with lock:
+            ring()
+        costs.append(1e6 * (time.perf_counter() - begin))
+    stopping.set()
+    thread.join()
+    return statistics.median(costs)
 
 
 def _hand_overs(steps: int) -> list[float]:

@@ -114,14 +114,17 @@ def plot(measured: Measured, machine: dict[str, Any], path: Path) -> None:
     left.legend()
     for contest in measured.contests:
         told = contest.to_json()
-        seconds = {int(depth): one["seconds"] for depth, one in told["fixed"].items()}
-        line = right.plot(list(seconds), list(seconds.values()), "o-", label=contest.load)
+        lost = {int(depth): one["over_ideal"] for depth, one in told["fixed"].items()}
+        line = right.plot(list(lost), list(lost.values()), "o-", label=contest.load)
         adaptive = told["adaptive"]
         color = line[0].get_color()
-        right.plot([adaptive["buffered"]], [adaptive["seconds"]], "*", markersize=12, color=color)
-    right.set_title("Seconds against depth (star: adaptive, at its mean of ready batches)")
+        right.plot(
+            [adaptive["buffered"]], [adaptive["over_ideal"]], "*", markersize=12, color=color
+        )
+    right.set_title(
+        "Time / ideal against depth (star: adaptive, at its mean of ready batches)", fontsize=10
+    )
     right.set_xlabel("depth")
-    right.set_ylim(bottom=0)
     right.legend()
     for axis in (left, right):
         axis.grid(alpha=0.3)

@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -57,6 +58,8 @@ class Timing:
     """The same in the ideal pipeline, with the times that its stages really took."""
     ideal_drawn: float
     """And with the times they were told to take."""
+    unlimited: float
+    """The ideal of a ring without a limit, with the times that the stages really took."""
     steps: int
 
 
@@ -81,11 +84,14 @@ def measure(source: Source, load: Load, depth: int, *, overlapping: bool = True)
     wall = end - begin
     if len(trained) != len(load.train):
         raise RuntimeError(f"{len(trained)} of {len(load.train)} steps came")
-    if not overlapping:
-        real = ideal.one_after_the_other(prepared, trained)
-        return Timing(wall, real, ideal.one_after_the_other(load.prepare, load.train), len(trained))
-    drawn = ideal.seconds(load.prepare, load.train, depth)
-    return Timing(wall, ideal.seconds(prepared, trained, depth), drawn, len(trained))
+    best = partial(ideal.seconds, depth=depth) if overlapping else ideal.one_after_the_other
+    return Timing(
+        wall=wall,
+        ideal=best(prepared, trained),
+        ideal_drawn=best(load.prepare, load.train),
+        unlimited=ideal.seconds(prepared, trained, len(trained)),
+        steps=len(trained),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """One thread sleeps, others wake it: what a ring needs of a condition variable, and no more.
 
-On a processor that has just slept, `threading.Condition` takes some 50 µs to wake a thread; a bare
-lock takes a quarter of it. A step hands over at least twice, so this is most of a step's overhead.
+A bare lock wakes a thread in a fraction of the time that `threading.Condition` takes, above all on
+a processor that has just slept (`benchmarks/pipeline.py --only overhead` times both); and a step
+hands over at least twice.
 """
 
 from __future__ import annotations

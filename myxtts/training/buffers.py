@@ -130,7 +130,9 @@ class Ring(Generic[Item]):
             self._found += found
             self._taken += 1
             self._empty += found == 0
-            change = self._adapt(found, waited, came - self._left)
+            change = None
+            if self._adaptive is not None:
+                change = self._adapt(self._adaptive, found, waited, came - self._left)
             self._left = came + waited
             self._room.ring()
         if change is not None and self._on_depth is not None:
@@ -185,13 +187,13 @@ class Ring(Generic[Item]):
                 depth_changes=self._depth_changes,
             )
 
-    def _adapt(self, found: int, waited: float, worked: float) -> DepthChange | None:
-        if self._adaptive is None or self._closed:
-            return None
-        reason = self._adaptive.taken(found, waited, worked)
+    def _adapt(
+        self, adaptive: AdaptiveDepth, found: int, waited: float, worked: float
+    ) -> DepthChange | None:
+        reason = None if self._closed else adaptive.taken(found, waited, worked)
         if reason is None:
             return None
-        before, self.depth = self.depth, self._adaptive.depth
+        before, self.depth = self.depth, adaptive.depth
         self._deepest = max(self._deepest, self.depth)
         self._depth_changes += 1
         return DepthChange(self.name, self._count, before, self.depth, reason)
