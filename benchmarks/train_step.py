@@ -52,10 +52,10 @@ class Plan:
 FULL = Plan(
     shape=speech_batch.shape(16, 400),
     ways=tuple(WAYS),
-    turns=15,
+    turns=11,
     steps={"tiny": 5, "small": 2},
-    curve_turns=4,
-    lengths=(100, 200, 400, 800),
+    curve_turns=3,
+    lengths=(200, 400, 800),
     widths=(("tiny", 64), ("tiny", 128), ("small", 128), ("small", 256)),
 )
 QUICK = Plan(
