@@ -11,6 +11,7 @@ computes, and on which device, is its maker's business.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,8 @@ from myxtts.training.buffers import Closed, Ring, RingState
 from myxtts.training.depth import AdaptiveDepth, DepthChange
 from myxtts.training.in_flight import InFlight, weight
 from myxtts.training.stages import EndOfData, Lane, Parcel, StageError, StageHung, locate
+
+log = logging.getLogger(__name__)
 
 JOIN_SECONDS = 10.0
 """How long `close` waits for all threads together."""
@@ -103,20 +106,22 @@ class Feeder:
         for ring in self.rings:
             ring.abandon()
         until = time.monotonic() + patience
-        left_behind = []
-        for thread, work in zip(self._threads, list(self._at), strict=False):
-            if thread.is_alive():
-                known = self._looks == LOOKS and work is self._watched
-                thread.join(0.0 if known else max(0.0, until - time.monotonic()))
-            if thread.is_alive() and work is not None:
-                left_behind.append(f"stage {work.stage}, step {work.parcel.step}")
-        return left_behind
+        for thread, work in zip(self._threads, self._at, strict=False):
+            known = self._looks == LOOKS and work is self._watched
+            if thread.is_alive() and not known:
+                thread.join(max(0.0, until - time.monotonic()))
+        return [
+            f"stage {work.stage}, step {work.parcel.step}"
+            for thread, work in zip(self._threads, list(self._at), strict=False)
+            if work is not None and thread.is_alive()
+        ]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        for work in self.close():
+            log.warning("%s did not end and is left behind", work)
 
     # -- the consumer's thread -------------------------------------------------------------------
 
