@@ -74,6 +74,7 @@ def test_a_wrong_direct_copy_falls_back_to_the_hop(monkeypatch) -> None:
     assert "CHANGED" in direct[0].detail and "takes this hop" in hops[0].detail
 
 
+@pytest.mark.long
 def test_no_good_copy_is_no_good_verdict(monkeypatch) -> None:
     monkeypatch.setattr(transfer, "direct", zeros)
     monkeypatch.setattr(transfer, "over_host", zeros)
@@ -83,6 +84,7 @@ def test_no_good_copy_is_no_good_verdict(monkeypatch) -> None:
     assert checks[-1].section == 5 and "arrive changed" in checks[-1].detail
 
 
+@pytest.mark.long
 def test_weights_in_the_wrong_place_are_seen(monkeypatch) -> None:
     build = validation._small_model
 

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from myxtts.config import Config
 from myxtts.telemetry import session
 from myxtts.telemetry.session import Session
 from myxtts.training import trainer
@@ -12,21 +13,31 @@ from myxtts.training.feeder import Feeder
 from myxtts.training.run import train
 from myxtts.training.stages import Stage
 
-WARM = {"data.model_start_delay": 60.0}
+from .conftest import DUAL, TINY
+
+PLAIN = {"data.model_start_delay": 60.0, "data.prefetch_buffer_size": 4}
 """Training waits for a full pipeline: what lies in the rings is then no matter of luck."""
+AT_NEED = {"data.prefetch_to_gpu": False, "data.prefetch_buffer_size": 2}
 
 
-@pytest.fixture
-def recorded(tiny_run):
-    """`recorded(settings)` -> the session of a run on two devices."""
+@pytest.fixture(scope="module")
+def recorded(small_corpus, tmp_path_factory):
+    """`recorded(settings)` -> the session of a run on two devices; the same one when asked again."""
+    runs: dict[str, Session] = {}
 
-    def run(settings: dict, steps: int = 6) -> Session:
-        told = {
+    def run(settings: dict) -> Session:
+        told = TINY | DUAL | {
+            "data.train_data": str(small_corpus),
             "data.max_buckets": 1,
             "data.adaptive_depth": False,
             "training.report_interval": 2,
-        }
-        return session.load(train(tiny_run(told | settings, dual=True, steps=steps)))
+            "training.max_steps": 8,
+        }  # fmt: skip
+        name = repr(settings)
+        if name not in runs:
+            folder = {"training.output_dir": str(tmp_path_factory.mktemp("run") / "run")}
+            runs[name] = session.load(train(Config().replaced(told | settings | folder)))
+        return runs[name]
 
     return run
 
@@ -70,24 +81,23 @@ def test_model_start_delay_waits_for_a_full_pipeline(recorded, monkeypatch, dela
 
 
 def test_buffer_size_bounds_all_batches_in_flight(recorded):
-    many = recorded(WARM | {"data.pipeline_buffer_size": 50, "data.prefetch_buffer_size": 4})
-    few = recorded({"data.pipeline_buffer_size": 2, "data.prefetch_buffer_size": 4})
-    in_flight = {id(run): [sum(step.rings.values()) for step in run.steps] for run in (many, few)}
-    assert max(in_flight[id(many)]) > 2 >= max(in_flight[id(few)])
-    assert next(few.of_kind("pipeline"))["in_flight"] == 2
+    many, few = recorded(PLAIN), recorded({"data.pipeline_buffer_size": 2})
+    in_flight = [max(sum(step.rings.values()) for step in run.steps) for run in (many, few)]
+    assert in_flight[0] > 2 >= in_flight[1]
+    assert [next(run.of_kind("pipeline"))["in_flight"] for run in (many, few)] == [50, 2]
 
 
 def test_prefetch_buffer_size_is_the_depth_of_the_host_ring(recorded):
-    run = recorded(WARM | {"data.prefetch_buffer_size": 2}, steps=8)
-    depths = {event["name"]: event["depth"] for event in run.of_kind("ring")}
-    assert depths["host"] == 2
-    assert fullest(run, "host") <= 2
-    more = recorded(WARM | {"data.prefetch_buffer_size": 5}, steps=8)
-    assert fullest(more, "host") > 2
+    more, two = recorded(PLAIN), recorded(PLAIN | AT_NEED)
+    for run, depth in ((more, 4), (two, 2)):
+        assert {event["depth"] for event in run.of_kind("ring") if event["name"] == "host"} == {
+            depth
+        }
+    assert fullest(more, "host") > 2 >= fullest(two, "host")
 
 
 def test_prefetch_to_gpu_uploads_before_the_host_ring(recorded):
-    ahead, at_need = recorded({}), recorded({"data.prefetch_to_gpu": False})
+    ahead, at_need = recorded(PLAIN), recorded(PLAIN | AT_NEED)
     assert lanes(ahead) == {"host": ["load", "upload"], "ready": ["preprocess", "transfer"]}
     assert lanes(at_need) == {"host": ["load"], "ready": ["upload", "preprocess", "transfer"]}
     for run in (ahead, at_need):
@@ -100,7 +110,7 @@ def run_order(run: Session) -> list[str]:
 
 
 def test_enhanced_gpu_prefetch_adds_a_ring_of_uploaded_batches(recorded):
-    run = recorded(WARM | {"data.enhanced_gpu_prefetch": True}, steps=8)
+    run = recorded(PLAIN | {"data.enhanced_gpu_prefetch": True})
     assert lanes(run)["uploaded"] == ["upload"]
     assert all("uploaded" in step.rings for step in run.steps)
     assert fullest(run, "uploaded") > 0  # batches do wait there, on the data device
@@ -114,7 +124,7 @@ def test_without_overlap_every_stage_is_waited_for(recorded):
     assert not event["overlapping"]
     assert not any(step.rings for step in alone.steps)
     assert all(step.wait >= sum(step.stages.values()) for step in alone.steps)
-    overlapping = recorded(WARM)
+    overlapping = recorded(PLAIN)
     assert next(overlapping.of_kind("pipeline"))["overlapping"]
     assert any(step.rings["ready"] for step in overlapping.steps)
     assert [step.loss for step in alone.steps] == [step.loss for step in overlapping.steps]

@@ -155,7 +155,8 @@ def test_a_run_of_replicas_learns_as_one_device_does(tiny_run):
     assert not any(step.compiled for step in run.steps)
 
 
-@pytest.mark.parametrize("first", ["replicas", pytest.param("one", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("first", ["replicas", "one"])
 def test_a_run_goes_on_under_another_plan(tiny_run, stop_after, first):
     """Averages, gathered gradients and the optimiser's state go over with the weights."""
     both = {"training.gradient_accumulation": 2, "training.ema_decay": 0.9}
