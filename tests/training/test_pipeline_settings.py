@@ -22,7 +22,7 @@ AT_NEED = {"data.prefetch_to_gpu": False, "data.prefetch_buffer_size": 2}
 
 @pytest.fixture(scope="module")
 def recorded(small_corpus, tmp_path_factory):
-    """`recorded(settings)` -> the session of a run on two devices; the same one when asked again."""
+    """`recorded(settings)` -> the session of a run on two devices, made once for all tests."""
     runs: dict[str, Session] = {}
 
     def run(settings: dict) -> Session:
