@@ -254,15 +254,21 @@ class Interrupts:
         self.pressed = False
         self.barked = False
         self._armed = False
+        self._missed = False
         self._timers: list[threading.Timer] = []
         self._watchdog = threading.Timer(seconds, self._bark)
         self._watchdog.daemon = True
 
     def press_after(self, seconds: float) -> None:
         """Press Ctrl-C a little later, from another thread."""
+        self._armed = False  # an earlier one waits until this timer is complete
+        timer = threading.Timer(seconds, self._press)
+        timer.start()
+        self._timers.append(timer)
         self.pressed = True
-        self._timers.append(threading.Timer(seconds, self._press))
-        self._timers[-1].start()
+        self._armed = True
+        if self._missed:
+            self._handle()
 
     def wait(self) -> None:
         """Until everything that was to be pressed has been."""
@@ -289,10 +295,11 @@ class Interrupts:
         self.barked = True
         self._press()
 
-    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+    def _handle(self, _number: int = 0, _frame: FrameType | None = None) -> None:
         if self._armed:
             self._armed = False
             raise KeyboardInterrupt
+        self._missed = True
 
 
 def run_many(seeds: range) -> dict[int, list[str]]:
