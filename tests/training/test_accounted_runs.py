@@ -25,86 +25,105 @@ from tests.fake_nvml import FakeNvml
 THIN = {"data.max_buckets": 1, "data.prefetch_buffer_size": 1, "data.pipeline_depth": 1}
 
 
-def slowly(work: Callable, seconds: float, since: int = 0) -> Callable:
-    """The same work, and then a sleep; a parcel tells from which step on."""
+class Planted:
+    """A sleep behind every piece of one stage's work, and how long both really took."""
 
-    def slow(*arguments, **settings):
-        result = work(*arguments, **settings)
-        if getattr(arguments[-1], "step", since) >= since:
-            time.sleep(seconds)
-        return result
+    def __init__(self, seconds: float, since: int = 0) -> None:
+        self._seconds = seconds
+        self._since = since
+        self.times: list[float] = []
+        """Work and sleep together, of each call that slept."""
+        self.slept = 0.0
 
-    return slow
+    def behind(self, work: Callable) -> Callable:
+        """The same work, slower; where it is given a parcel, from step `since` on."""
+
+        def slow(*arguments, **settings):
+            started = time.perf_counter()
+            result = work(*arguments, **settings)
+            if getattr(arguments[-1], "step", self._since) >= self._since:
+                begun = time.perf_counter()
+                time.sleep(self._seconds)
+                ended = time.perf_counter()
+                self.slept += ended - begun
+                self.times.append(ended - started)
+            return result
+
+        return slow
 
 
-def plant(monkeypatch, place: str, seconds: float, since: int = 0) -> None:
+def plant(monkeypatch, place: str, planted: Planted) -> None:
     """Make one stage of every step slower."""
     if place == "load":
         made = BatchPath.load_stage
         monkeypatch.setattr(
             BatchPath,
             "load_stage",
-            lambda self, batches: Stage("load", slowly(made(self, batches).work, seconds, since)),
+            lambda self, batches: Stage("load", planted.behind(made(self, batches).work)),
         )
     elif place in ("preprocess", "transfer"):
-        work = getattr(BatchPath, f"_{place}")
-        monkeypatch.setattr(BatchPath, f"_{place}", slowly(work, seconds, since))
+        name = f"_{place}"
+        monkeypatch.setattr(BatchPath, name, planted.behind(getattr(BatchPath, name)))
     elif place == "training":
-        monkeypatch.setattr(TrainStep, "__call__", slowly(TrainStep.__call__, seconds))
+        monkeypatch.setattr(TrainStep, "__call__", planted.behind(TrainStep.__call__))
     else:
-        monkeypatch.setattr(checkpoint, "save", slowly(checkpoint.save, seconds))
+        monkeypatch.setattr(checkpoint, "save", planted.behind(checkpoint.save))
 
 
 ACCOUNT = {
     "load": "data_wait", "preprocess": "data_wait", "transfer": "transfer",
     "training": "training", "checkpointing": "checkpointing",
 }  # fmt: skip
+STEPS = 4
 
 
-def check(run: session.Session, plain: session.Session, place: str, planted: float) -> None:
-    """The planted seconds are in their own account within 5 %, and in no other."""
-    wall = run.end["wall"]
-    assert sum(run.accounts.values()) == pytest.approx(wall, rel=1e-3)
+def check(run: session.Session, place: str, planted: Planted) -> None:
+    """What the stage took is in its own account, to within 5 % of what was planted."""
+    assert sum(run.accounts.values()) == pytest.approx(run.end["wall"], rel=1e-3)
     assert sum(row.percent for row in summarize(run).account) == pytest.approx(100.0)
-    own = ACCOUNT[place]
-    assert run.accounts[own] - plain.accounts[own] == pytest.approx(planted, rel=0.05)
-    others = {"data_wait", "transfer", "training", "checkpointing"} - {own}
-    for other in others:
-        assert abs(run.accounts[other] - plain.accounts[other]) < 0.1 * planted
-    if own in ("data_wait", "transfer"):
-        blamed = sum(step.blame.get(place, 0.0) for step in run.steps)
-        assert blamed == pytest.approx(planted, rel=0.05)
+    own = run.accounts[ACCOUNT[place]]
+    if place in ("load", "preprocess"):  # other stages are waited for, too
+        stages = {"load", "upload", "preprocess"} - {place}
+        own -= sum(step.blame.get(stage, 0.0) for step in run.steps for stage in stages)
+        assert sum(s.blame[place] for s in run.steps) == pytest.approx(own, abs=0.05 * own)
+    # Warm-up trains once, too; that is compiling.
+    took = sum(planted.times[-STEPS:] if place == "training" else planted.times)
+    assert own == pytest.approx(took, abs=0.05 * planted.slept)
+    assert took > planted.slept * (0.7 if place == "training" else 1.0)
 
 
 def settings_of(place: str) -> dict:
     return THIN | ({"training.checkpoint_interval": 1} if place == "checkpointing" else {})
 
 
-def test_a_planted_delay_is_in_its_own_account(tiny_run, monkeypatch):
-    synchronous = THIN | {"data.optimize_cpu_gpu_overlap": False}
-
-    def run() -> session.Session:
-        return session.load(train(tiny_run(synchronous, steps=4, dual=True)))
-
-    plain = run()
-    for place in ("transfer", "training"):
-        with monkeypatch.context() as planted:
-            plant(planted, place, 0.4)
-            check(run(), plain, place, 4 * 0.4)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, marks=() if place in ("transfer", "training") else pytest.mark.long)
+        for place in ACCOUNT
+    ],
+)
+def test_a_planted_delay_is_in_its_own_account(tiny_run, monkeypatch, place):
+    """One stage after the other: what a stage takes, the loop loses."""
+    settings = settings_of(place) | {"data.optimize_cpu_gpu_overlap": False}
+    planted = Planted(1.0 if place == "checkpointing" else 0.3)
+    plant(monkeypatch, place, planted)
+    check(session.load(train(tiny_run(settings, steps=STEPS, dual=True))), place, planted)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("overlapping", [True, False])
-@pytest.mark.parametrize("place", list(ACCOUNT))
-def test_every_planted_delay_is_in_its_own_account(tiny_run, monkeypatch, place, overlapping):
-    """Where stages overlap, the first batches are prepared while shapes are compiled: the delay
-    begins after them, and is long beside the training that hides a part of it."""
-    settings = settings_of(place) | {"data.optimize_cpu_gpu_overlap": overlapping}
-    steps, since = 9, 5 if overlapping and place in ("load", "preprocess", "transfer") else 0
-    plain = session.load(train(tiny_run(settings, steps=steps, dual=True)))
-    plant(monkeypatch, place, 1.0, since)
-    run = session.load(train(tiny_run(settings, steps=steps, dual=True)))
-    check(run, plain, place, (steps - since) * 1.0)
+@pytest.mark.parametrize("place", ["load", "preprocess", "transfer"])
+def test_a_delay_that_overlaps_with_training_is_a_wait_for_its_stage(tiny_run, monkeypatch, place):
+    """The delay begins behind the batches that are prepared while shapes are compiled; a part of
+    it is hidden by training, and the rest is waited for."""
+    planted = Planted(1.5, since=5)
+    plant(monkeypatch, place, planted)
+    run = session.load(train(tiny_run(settings_of(place), steps=9, dual=True)))
+    assert sum(run.accounts.values()) == pytest.approx(run.end["wall"], rel=1e-3)
+    blamed = sum(step.blame.get(place, 0.0) for step in run.steps)
+    hidden = sum(step.seconds - step.wait for step in run.steps)
+    assert 0.95 * planted.slept - hidden < blamed < 1.05 * planted.slept
+    assert run.accounts[ACCOUNT[place]] >= blamed - 0.01
 
 
 class Watching(PlainDisplay):
@@ -132,7 +151,9 @@ class Watching(PlainDisplay):
 def test_a_gpu_that_is_lost_in_mid_run_costs_nothing_but_its_figures(tiny_run, monkeypatch):
     """Card 0 has no power meter, card 1 falls off the bus after its first sample."""
     monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(missing=("power",), lost={1: 1}))
-    plant(monkeypatch, "training", 0.2)  # so that there is a mid-run for the sampler to see
+    plant(
+        monkeypatch, "training", Planted(0.2)
+    )  # so that there is a mid-run for the sampler to see
     watching = Watching()
     config = tiny_run(THIN | {"training.report_interval": 3}, steps=9, dual=True)
     run = session.load(train(config, watching))
