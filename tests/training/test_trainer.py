@@ -38,7 +38,7 @@ PIPELINES = {
 """Every pipeline that must not show in the numbers; one that is missing here is not proved."""
 STEPS = 200
 REPLICA_TOLERANCE = 1e-2
-"""Relative, of a loss in 200 steps. One run measured 2.7e-3, above 1e-3 in 10 steps from step 121 on;
+"""Relative, of a loss in 200 steps. One run measured 2.7e-3, above 1e-3 in 10 steps from 121 on;
 the first steps are held to 1e-4 in test_replicas."""
 
 
