@@ -223,7 +223,7 @@ def test_nothing_is_compiled_in_two_thousand_steps(tiny_run):
     settings = {
         "data.max_buckets": 4,
         "data.batch_size": 2,
-        "model.width": 8,
+        "model.width": 16,
         "training.epochs": 1000,
         "training.report_interval": 500,
     }

@@ -7,7 +7,7 @@ import tensorflow as tf
 from myxtts.errors import UserError
 from myxtts.telemetry import session
 from myxtts.tools.incidents import incidents
-from myxtts.training import batch_path, checkpoint, preprocess, step
+from myxtts.training import checkpoint, preprocess, step, transfer
 from myxtts.training.fitting import Fitting, cut, joined, shape_of
 from myxtts.training.parted import combined, shares_of
 from myxtts.training.run import train
@@ -125,9 +125,11 @@ def short_of_memory(monkeypatch, work: str) -> None:
 
         monkeypatch.setattr("myxtts.training.trainer.Preprocessor", ShortOfRoom)
     elif work == "transfer":
-        copy = batch_path.transfer
+        moved = transfer.Route.__call__
         monkeypatch.setattr(
-            batch_path, "transfer", lambda batch, device: refuse(batch, lambda: copy(batch, device))
+            transfer.Route,
+            "__call__",
+            lambda self, batch: refuse(batch, lambda: moved(self, batch)),
         )
     else:
         copied = preprocess.Preprocessor.upload
