@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+from myxtts.audio.decode import write_wav
 from myxtts.cli.live import PlainDisplay, live_table
+from myxtts.data.ljspeech import METADATA
 from myxtts.telemetry import session
 from myxtts.tools import report_text
 from myxtts.tools.summary import summarize
@@ -22,6 +25,7 @@ from myxtts.training.stages import Stage
 from myxtts.training.step import TrainStep
 from tests.fake_nvml import FakeNvml
 
+RATE = 22050
 THIN = {"data.max_buckets": 1, "data.prefetch_buffer_size": 1, "data.pipeline_depth": 1}
 
 
@@ -218,9 +222,24 @@ def tags_of(folder: Path) -> set[str]:
     }
 
 
+def tones(folder: Path) -> Path:
+    """A corpus whose clips last half a second, one, two and four: no one shape fits them."""
+    (folder / "wavs").mkdir(parents=True)
+    lines = []
+    for number in range(32):
+        seconds = 0.5 * 2 ** (number % 4)
+        time = np.arange(int(RATE * seconds)) / RATE
+        tone = 0.3 * np.sin(2 * np.pi * (200 + 20 * number) * time)
+        write_wav(folder / "wavs" / f"tone{number:02d}.wav", tone.astype(np.float32), RATE)
+        lines.append(f"tone{number:02d}|{' '.join(['tone'] * int(4 * seconds))} {number}.")
+    (folder / METADATA).write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
 @pytest.mark.long
-def test_nothing_is_compiled_in_two_thousand_steps(tiny_run):
+def test_nothing_is_compiled_in_two_thousand_steps(tiny_run, tmp_path):
     settings = {
+        "data.train_data": str(tones(tmp_path / "tones")),
         "data.max_buckets": 4,
         "data.batch_size": 2,
         "model.width": 16,
@@ -228,6 +247,6 @@ def test_nothing_is_compiled_in_two_thousand_steps(tiny_run):
         "training.report_interval": 500,
     }
     run = session.load(train(tiny_run(settings, steps=2000, dual=True)))
-    assert len(run.header["buckets"]) > 1
+    assert len(run.header["buckets"]) >= 3
     assert "none in the 2000 steps" in nothing_compiled(run)
     assert run.end["compilations"] == next(run.of_kind("warm"))["compilations"]
