@@ -146,6 +146,7 @@ def losses(run: Path) -> list[float]:
     return [step.loss for step in session.load(run).steps]
 
 
+@pytest.mark.long
 def test_a_run_of_replicas_learns_as_one_device_does(tiny_run):
     one = losses(train(tiny_run({"data.device_plan": "one"}, steps=12)))
     run = session.load(train(tiny_run(REPLICAS, steps=12)))

@@ -222,6 +222,7 @@ def test_the_feeder_is_told_how_much_and_how_long(tiny_run, monkeypatch):
     assert max(sum(step.rings.values()) for step in run.steps) <= 2
 
 
+@pytest.mark.long
 def test_xla_is_measured_and_pinned(tiny_run):
     config = tiny_run({"data.enable_xla": "auto", "data.max_buckets": 1}, steps=3)
     run = session.load(train(config))
