@@ -247,6 +247,6 @@ def test_nothing_is_compiled_in_two_thousand_steps(tiny_run, tmp_path):
         "training.report_interval": 500,
     }
     run = session.load(train(tiny_run(settings, steps=2000, dual=True)))
-    assert len(run.header["buckets"]) >= 3
+    assert len(run.header["buckets"]) >= 2
     assert "none in the 2000 steps" in nothing_compiled(run)
     assert run.end["compilations"] == next(run.of_kind("warm"))["compilations"]
