@@ -13,7 +13,7 @@ import math
 
 from keras import ops
 
-from myxtts.models.layers import Tensor
+from myxtts.models.layers import Tensor, stack_frames
 
 UNREACHABLE = -math.inf
 """Score of a cell no path reaches. Nothing is less, so no path ever moves in from one."""
@@ -90,14 +90,17 @@ def from_durations(frames_per_token: Tensor, frames: int) -> Tensor:
     return ops.where(frame_numbers < ends[:, -1:], index, -1)
 
 
-def expand(features: Tensor, index: Tensor) -> Tensor:
+def expand(features: Tensor, index: Tensor, stacked: int = 1) -> Tensor:
     """Spread token features over frames: `[B, S, D]`, `index [B, T]` -> `[B, T, D]`, 0 where -1.
+
+    With `stacked` frames to a position, `features [B, stacked * S, D]` are those of a position's
+    first frame for every token, then of its second, …: `[B, T / stacked, D]`, their sums.
 
     A product with a one-hot matrix: as fast as a gather here, and its gradient is a product too,
     without the scatter whose additions come in any order on a GPU. It is exact, except on a GPU
     that multiplies float32 as TensorFloat-32.
     """
-    chosen = _belongs(index, features.shape[1])
+    chosen = stack_frames(_belongs(index, features.shape[1] // stacked), stacked)
     return ops.matmul(ops.cast(chosen, features.dtype), features)
 
 

@@ -16,6 +16,8 @@ from typing import Any, ClassVar, TypeAlias
 import keras
 from keras import ops
 
+from myxtts.models.convolution import Convolution
+
 Tensor: TypeAlias = Any
 """A tensor of Keras's backend; docstrings give its shape."""
 
@@ -65,7 +67,7 @@ def convolution(
 
     Plain and not depthwise: XLA compiles depthwise convolutions for the CPU very badly.
     """
-    layer = keras.layers.Conv1D(
+    layer = Convolution(
         outputs,
         kernel,
         strides=stride,

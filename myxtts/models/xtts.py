@@ -33,7 +33,6 @@ from myxtts.models.layers import (
     dense,
     embedding,
     sequence_mask,
-    stack_frames,
     unstack_frames,
     zero_dense,
 )
@@ -157,9 +156,9 @@ class XTTS(keras.Model):
         """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their sum `total`.
 
         All are float32; in `total` the durations count less. `mel` judges the coarse mel, `flow`
-        the refiner's velocity. Each is a mean over the real frames (tokens) of real rows: filler
-        rows and padding count neither above nor below the line. A batch of fillers only gives
-        zeros.
+        where the refiner is going. Each is a mean over the real frames (tokens) of real rows:
+        filler rows and padding count neither above nor below the line. A batch of fillers only
+        gives zeros.
 
         `over` (none: `counted(batch)`) is what stands below the line. With the count of a whole
         batch, the losses of its parts are shares that add up to the losses of the whole, and so
@@ -263,16 +262,30 @@ class XTTS(keras.Model):
         """What a reading sounds like when `index [B, T]` gives each frame its token."""
         stacked = self.size.frames_stacked
         mask = ops.cast(index >= 0, "float32")[:, :, None]
-        hidden = alignment.expand(reading.hidden, index)
         prior = alignment.expand(reading.prior, index)
 
         # A position counts when its first frame does: an odd clip ends in half a position.
         positions = mask[:, ::stacked]
-        frames = ops.concatenate([hidden, ops.cast(prior, hidden.dtype)], axis=-1)
-        decoded = self.to_decoder(stack_frames(frames, stacked))
-        decoded = self.decoder(decoded, positions, voice)
+        decoded = self.decoder(self._stacked_frames(reading, index), positions, voice)
         correction = unstack_frames(self.to_correction(decoded), stacked)
         return Coarse(prior, (prior + correction) * mask, decoded, mask)
+
+    def _stacked_frames(self, reading: Reading, index: Tensor) -> Tensor:
+        """`to_decoder` of each position's frames, hidden and prior mel: `[B, T / stacked, width]`.
+
+        Projected as tokens, of which there are fewer, and spread over the frames after that: the
+        layer's sum over a position's frames is taken by the product that spreads them.
+        """
+        layer, stacked = self.to_decoder, self.size.frames_stacked
+        tokens = ops.concatenate(
+            [reading.hidden, ops.cast(reading.prior, reading.hidden.dtype)], axis=-1
+        )
+        kernel = ops.cast(layer.kernel, tokens.dtype)
+        # One projection for each place of a frame in its position, behind each other as tokens.
+        projected = ops.concatenate(
+            [ops.matmul(tokens, part) for part in ops.split(kernel, stacked, axis=0)], axis=1
+        )
+        return alignment.expand(projected, index, stacked) + ops.cast(layer.bias, tokens.dtype)
 
     def _refine(self, coarse: Coarse, voice: Tensor, steps: int | None) -> Tensor:
         """The mel to be heard, `float32 [B, T, M]`."""

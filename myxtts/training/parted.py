@@ -18,6 +18,7 @@ from myxtts.models.xtts import DURATION_WEIGHT, XTTS, counted
 from myxtts.training.accumulation import Accumulator
 from myxtts.training.fitting import cut
 from myxtts.training.preprocess import Batch
+from myxtts.training.program import program
 
 Losses = dict[str, Any]
 
@@ -33,13 +34,15 @@ class Share:
 class PartedGradients:
     """Made inside the device's scope when a batch first did not fit; called inside it."""
 
-    def __init__(self, model: XTTS, optimizer: keras.optimizers.Optimizer, *, xla: bool) -> None:
+    def __init__(
+        self, model: XTTS, optimizer: keras.optimizers.Optimizer, device: str, *, xla: bool
+    ) -> None:
         self._model = model
         self._optimizer = optimizer
         self._sum = Accumulator(model.trainable_variables)
-        self._part = tf.function(self._losses_and_gradients, jit_compile=xla)
-        self._add = tf.function(self._sum.add, jit_compile=xla)
-        self._take = tf.function(self._sum.take, jit_compile=xla)
+        self._part = program(self._losses_and_gradients, device, xla=xla)
+        self._add = program(self._sum.add, device, xla=xla)
+        self._take = program(self._sum.take, device, xla=xla)
         self.programs = [self._part, self._add, self._take]
 
     def __call__(self, batch: Batch, parts: int) -> tuple[Losses, list[Any]]:

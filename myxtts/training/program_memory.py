@@ -4,8 +4,8 @@ A compiler keeps in memory what it cannot fuse: the results of products, convolu
 reductions, and the operands that products and convolutions want to see as arrays. Everything
 between them (additions, activations, casts, masks) is computed on the way, as often as it is
 needed, from those results, which must stay alive as long. `peak_bytes` follows a program in its
-order and adds up what is alive. Kernels that are laid out anew for a convolution's way back do not
-count: compilers put them where the gradients of the same size are written later.
+order and adds up what is alive. What follows from the weights alone, as kernels that are laid out
+anew, does not count: compilers put it where the gradients of the same size are written later.
 
 This is the arithmetic alone; what else a training step holds is `memory_estimate`'s business.
 """
@@ -44,10 +44,12 @@ _WITHOUT_BYTES = (tf.resource, tf.variant, tf.string)
 class _Array:
     """A stretch of memory, alive from one operation of the program to another."""
 
-    def __init__(self, size: int, start: int) -> None:
+    def __init__(self, size: int, start: int, *, of_weights: bool = False) -> None:
         self.size = size
         self.start = start
         self.end = start
+        self.of_weights = of_weights
+        """It is a weight, or follows from weights alone."""
 
     def read(self, at: int) -> None:
         self.end = max(self.end, at)
@@ -109,7 +111,7 @@ class _Walk:
             # A list that a loop walks over is the array it was made from, laid out by turns.
             held = operation.inputs[0] if kind == "TensorListFromTensor" else tensor
             if stored and _bytes(held):
-                self._array[value] = self._new(_bytes(held), at)
+                self._array[value] = self._new(_bytes(held), at, read)
                 self._reads[value] = frozenset([self._array[value]])
             else:
                 self._reads[value] = read
@@ -118,8 +120,9 @@ class _Walk:
         """Arguments are arrays too, but not the program's own: they count nothing here."""
         for tensor in operation.outputs:
             value = self._number[id(tensor)] = operation.name
-            self._array[value] = self._new(0, 0)
-            self._reads[value] = frozenset([self._array[value]])
+            argument = _Array(0, 0, of_weights=tensor.dtype == tf.resource)
+            self._array[value] = argument
+            self._reads[value] = frozenset([argument])
 
     def _read(self, at: int, operation: Any, values: list[Hashable]) -> None:
         """The operands of an operation that is really run, as arrays where it wants them so."""
@@ -128,7 +131,7 @@ class _Walk:
             anew = value not in self._array or (place == 0 and operation.type in _IMAGES)
             if operation.type in _PRODUCTS and anew:
                 if value not in self._operands:
-                    self._operands[value] = self._new(_bytes(tensor), at)
+                    self._operands[value] = self._new(_bytes(tensor), at, self._reads[value])
                 self._operands[value].read(at)
                 read_at = self._operands[value].start
             for array in self._reads[value]:
@@ -144,8 +147,9 @@ class _Walk:
             for array in self._reads[value]:
                 array.read(end)
 
-    def _new(self, size: int, at: int) -> _Array:
-        array = _Array(size, at)
+    def _new(self, size: int, at: int, read: frozenset[_Array]) -> _Array:
+        of_weights = bool(read) and all(array.of_weights for array in read)
+        array = _Array(0 if of_weights else size, at, of_weights=of_weights)
         self._arrays.append(array)
         return array
 

@@ -27,6 +27,7 @@ from myxtts.training.accumulation import Accumulator
 from myxtts.training.averaging import AveragedModel
 from myxtts.training.fitting import cut
 from myxtts.training.preprocess import Batch
+from myxtts.training.program import program
 from myxtts.training.step import TrainStep
 from myxtts.training.transfer import CHECK_BYTES, arrives_whole
 
@@ -91,7 +92,7 @@ class ReplicaStep(TrainStep):
         averaged: AveragedModel | None = None,
     ) -> None:
         self.strategy = strategy
-        self._of_share = tf.function(self._share_of_losses, jit_compile=xla)
+        self._of_share = program(self._share_of_losses, device, xla=xla)
         super().__init__(
             model, optimizer, device, xla=xla, accumulator=accumulator, averaged=averaged
         )

@@ -26,6 +26,7 @@ from myxtts.training.fitting import Fitting, OutOfMemory, Shortages, cut
 from myxtts.training.parted import PartedGradients, combined, shares_of
 from myxtts.training.precision import with_loss_scale
 from myxtts.training.preprocess import Batch
+from myxtts.training.program import program
 from myxtts.training.schedule import WarmUpThenDecay
 
 TRIAL_STEPS = 3
@@ -76,10 +77,10 @@ class TrainStep:
         self.averaged = averaged
         self._gradients = self._program(self._losses_and_gradients)
         self._update = self._program(self._apply)
-        self._evaluate = tf.function(self.judged.losses, jit_compile=xla)
+        self._evaluate = program(self.judged.losses, device, xla=xla)
         self._programs = [self._gradients, self._update, self._evaluate]
         if accumulator is not None:
-            self._add = tf.function(accumulator.add, jit_compile=xla)
+            self._add = program(accumulator.add, device, xla=xla)
             self._update = self._program(self._apply_gathered)
             self._programs = [self._gradients, self._add, self._update, self._evaluate]
         self.shortages: Shortages = Shortages()
@@ -111,7 +112,7 @@ class TrainStep:
             losses, gradients = self._gradients(batch)
             return losses, gradients
         if self._parted is None:
-            self._parted = PartedGradients(self.model, self.optimizer, xla=self.xla)
+            self._parted = PartedGradients(self.model, self.optimizer, self.device, xla=self.xla)
             self._programs += self._parted.programs
         return self._parted(batch, parts)
 
@@ -176,7 +177,7 @@ class TrainStep:
         return changed
 
     def _program(self, function: Callable[..., Any]) -> Any:
-        return tf.function(function, jit_compile=self.xla)
+        return program(function, self.device, xla=self.xla)
 
     def _losses_and_gradients(self, batch: Batch) -> tuple[dict[str, Any], list[Any]]:
         with tf.GradientTape() as tape:

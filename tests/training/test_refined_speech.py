@@ -1,8 +1,4 @@
-"""Eight spoken clips learned by heart, coarse and refined.
-
-A thin coarse decoder leaves something to refine. That of `small` learns eight clips so well, and so
-fast, that its refiner follows it and does not come nearer.
-"""
+"""Eight spoken clips learned by heart, coarse and refined: the refiner comes nearer."""
 
 import dataclasses
 
@@ -125,7 +121,7 @@ def test_a_thin_refiner_comes_nearer_than_the_coarse_mel(
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_small_learns_eight_clips_and_its_refiner_does_not_harm_them(
+def test_small_learns_eight_clips_and_its_refiner_comes_nearer(
     clips: tuple, tokenizer: Tokenizer
 ) -> None:
-    compare(SIZES["small"], 250, 1e-3, clips, tokenizer.size, within=1.15)
+    compare(SIZES["small"], 250, 1e-3, clips, tokenizer.size, within=0.95)
