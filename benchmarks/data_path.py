@@ -10,25 +10,18 @@ missing. Real clips and transcripts come from the folder that MYXTTS_TEST_DATA n
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import tempfile
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import clips
 import growth
-import machine
 import report
 import rounds
 import text_speed
+from notes import RESULTS, Notes, Say, write
 from peers import ENTRIES, Job
-
-from myxtts.files import write_atomically
-
-RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
@@ -64,24 +57,24 @@ def main() -> None:
     # A quick run is no result: it is written only where it is asked for.
     output = options.output or (None if options.quick else RESULTS)
     if output is not None:
-        _write(output, result, sizes)
+        write(
+            output,
+            "data_path",
+            result,
+            lambda path: report.plot(sizes, result["machine"], path),
+        )
 
 
 def measure(plan: Plan, scratch: Path) -> tuple[dict[str, Any], list[growth.Size]]:
     """Everything, in the order in which one part prepares the next."""
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    about = {
-        "machine": machine.describe(),
-        "versions": machine.versions(),
-        "data": "LJSpeech" if clips.test_data() else "made by espeak-ng: MYXTTS_TEST_DATA is unset",
-        "plan": {**vars(plan), "batch": [clips.BATCH, clips.FRAMES, clips.MELS]},
-        "workers": clips.WORKERS,
-    }
-    say(f"data: {about['data']}")
+    data = "LJSpeech" if clips.test_data() else "made by espeak-ng: MYXTTS_TEST_DATA is unset"
+    notes = Notes(
+        data=data,
+        plan={**vars(plan), "batch": [clips.BATCH, clips.FRAMES, clips.MELS]},
+        workers=clips.WORKERS,
+    )
+    say = notes.say
+    say(f"data: {data}")
     source = clips.source_corpus(scratch)
     workload, sizes = _sizes(plan, source, scratch, say)
     npy = clips.write_npy(workload, scratch / "npy")
@@ -91,13 +84,11 @@ def measure(plan: Plan, scratch: Path) -> tuple[dict[str, Any], list[growth.Size
     text = text_speed.measure(texts, scratch / "text", plan.text_rounds, say)
     useful = text_speed.useful_frames(texts, scratch / "text")
     figures = report.ratios(outcomes, text, sizes, useful)
-    about["seconds"] = round(time.monotonic() - begin)
-    about["load_average_at_the_end"] = machine.describe()["load_average"]
-    return report.document(figures, outcomes, text, sizes, useful, about), sizes
+    return report.document(figures, outcomes, text, sizes, useful, notes.about()), sizes
 
 
 def _sizes(
-    plan: Plan, source: Path, scratch: Path, say: rounds.Say
+    plan: Plan, source: Path, scratch: Path, say: Say
 ) -> tuple[clips.Workload, list[growth.Size]]:
     """Corpora of 1x, 4x and 16x; the largest, with its store, is the others' workload."""
     largest = clips.clips_for(plan.store_bytes, source)
@@ -118,15 +109,6 @@ def _job(name: str, workload: clips.Workload, npy: list[Path], plan: Plan, scrat
     live = ENTRIES[name].kind == "live"
     job = Job(workload, npy, own, store=scratch / "store")
     return replace(job, workload=workload.first(plan.live_clips)) if live else job
-
-
-def _write(folder: Path, result: dict[str, Any], sizes: list[growth.Size]) -> None:
-    content = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
-    write_atomically(folder / "data_path.json", content.encode())
-    try:
-        report.plot(sizes, result["machine"], folder / "data_path.png")
-    except ImportError:
-        print("no plot: matplotlib is not installed", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from typing import Any
 
 import sleeping
 from loads import Load
+from notes import Say
 from server import Server
-from stepping import Say
 
 FIXED = (1, 2, 3, 4, 6, 8, 12, 16)
 FIRST = 3

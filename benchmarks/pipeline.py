@@ -11,10 +11,7 @@ pipelines with planted mishaps, and the real model on two virtual devices. Needs
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +19,6 @@ from typing import Any
 
 import depths
 import loads
-import machine
 import overhead
 import pipeline_report
 import pipeline_trials
@@ -30,12 +26,9 @@ import real_pipeline
 import sleeping
 import telemetry_cost
 from fresh import in_fresh_process
+from notes import RESULTS, Notes, Say, write
 from pipeline_report import Measured
-from stepping import Say
 
-from myxtts.files import write_atomically
-
-RESULTS = Path(__file__).parent / "results"
 SEED = 1
 
 
@@ -75,29 +68,23 @@ def main() -> None:
     partial = options.quick or options.only
     output = options.output or (None if partial else RESULTS)
     if output is not None:
-        _write(output, result, measured)
+        write(
+            output,
+            "pipeline",
+            result,
+            lambda path: pipeline_report.plot(measured, result["machine"], path),
+        )
 
 
 def measure(plan: Plan, parts: list[str]) -> tuple[Measured, dict[str, Any]]:
     """The parts, one at a time: beside another one, waking up takes longer."""
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    about: dict[str, Any] = {
-        "machine": machine.describe(),
-        "versions": machine.versions(),
-        "plan": vars(plan) | {"depth": sleeping.DEPTH, "seed": SEED},
-    }
+    notes = Notes(plan=vars(plan) | {"depth": sleeping.DEPTH, "seed": SEED})
     found: dict[str, Any] = {}
     for name, part in PARTS.items():
         if name in parts:
-            say(name)
-            found |= part(plan, say)
-    about["seconds"] = round(time.monotonic() - begin)
-    about["load_average_at_the_end"] = machine.describe()["load_average"]
-    return Measured(**found), about
+            notes.say(name)
+            found |= part(plan, notes.say)
+    return Measured(**found), notes.about()
 
 
 def _overhead(plan: Plan, say: Say) -> dict[str, Any]:
@@ -144,15 +131,6 @@ PARTS: dict[str, Callable[[Plan, Say], dict[str, Any]]] = {
     "trials": _trials,
     "real": _real,
 }
-
-
-def _write(folder: Path, result: dict[str, Any], measured: Measured) -> None:
-    content = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
-    write_atomically(folder / "pipeline.json", content.encode())
-    try:
-        pipeline_report.plot(measured, result["machine"], folder / "pipeline.png")
-    except ImportError:
-        print("no plot: matplotlib is not installed", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepping import Say
+from notes import Say
 
 from myxtts import config_file
 from myxtts.config import Config

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from clips import BATCH
+from notes import Say
 from peers import Contender, Job, create
 from server import Server
-
-Say = Callable[[str], None]
-"""Hears a line about what was just done."""
 
 _EDGE = 3
 """Frames at both ends of a clip that padding touches; they are not compared."""

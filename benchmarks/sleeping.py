@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 import ideal
 from loads import Load
+from notes import Say
 from server import Server
-from stepping import Say
 
 DEPTH = 3
 

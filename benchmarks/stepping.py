@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 import speech_batch
+from notes import Say
 from server import Server
 
 from myxtts.models.sizes import ModelSize
-
-Say = Callable[[str], None]
-"""Hears a line about what was just done."""
 
 RESAMPLES = 10_000
 

@@ -11,22 +11,18 @@ compute the same is tests/benchmarks/test_torch_xtts.py's to prove. Needs
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import machine
 import speech_batch
 import step_report
-from stepping import WAYS, Job, Say, Turns, compare, fastest
+from notes import RESULTS, Notes, Say, write
+from stepping import WAYS, Job, Turns, compare, fastest
 
-from myxtts.files import write_atomically
 from myxtts.models.sizes import SIZES, ModelSize
 
-RESULTS = Path(__file__).parent / "results"
 THREADS = 2
 NETWORKS = ("tiny", "small")
 LENGTH_ROWS = 8
@@ -81,24 +77,16 @@ def main() -> None:
     # A quick run is no result: it is written only where it is asked for.
     output = options.output or (None if options.quick else RESULTS)
     if output is not None:
-        _write(output, result, points)
+        plot = partial(step_report.plot, points, result["machine"]) if points else None
+        write(output, "train_step", result, plot)
 
 
 def measure(plan: Plan) -> tuple[dict[str, Any], list[step_report.Cost]]:
     """The contests at one shape, then the curves in the ways that were fastest there."""
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    about: dict[str, Any] = {
-        "machine": machine.describe(),
-        "versions": machine.versions(),
-        "threads": THREADS,
-        "precision": "float32",
-        "turns": plan.turns,
-        "steps_in_a_turn": plan.steps,
-    }
+    notes = Notes(
+        threads=THREADS, precision="float32", turns=plan.turns, steps_in_a_turn=plan.steps
+    )
+    say = notes.say
     contests = []
     for name in NETWORKS:
         say(f"{name}, {plan.shape}")
@@ -107,9 +95,7 @@ def measure(plan: Plan) -> tuple[dict[str, Any], list[step_report.Cost]]:
         contests.append(step_report.Contest(name, plan.shape, outcome))
     best = {contest.size: _fastest_ways(contest.outcome) for contest in contests}
     points = _curves(plan, best, say)
-    about["seconds"] = round(time.monotonic() - begin)
-    about["load_average_at_the_end"] = machine.describe()["load_average"]
-    return step_report.document(contests, points, about), points
+    return step_report.document(contests, points, notes.about()), points
 
 
 def _fastest_ways(outcome: dict[str, Turns]) -> list[str]:
@@ -135,17 +121,6 @@ def _curves(plan: Plan, ways: dict[str, list[str]], say: Say) -> list[step_repor
 
 def _narrowed(size: ModelSize, width: int) -> ModelSize:
     return replace(size, width=width, duration_width=width // 2, refiner_width=width)
-
-
-def _write(folder: Path, result: dict[str, Any], points: list[step_report.Cost]) -> None:
-    content = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
-    write_atomically(folder / "train_step.json", content.encode())
-    if not points:
-        return
-    try:
-        step_report.plot(points, result["machine"], folder / "train_step.png")
-    except ImportError:
-        print("no plot: matplotlib is not installed", file=sys.stderr)
 
 
 if __name__ == "__main__":

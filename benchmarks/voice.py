@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,17 +22,13 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import clips
-import machine
+from notes import RESULTS, Notes, Say, write
 from voices import boundaries, clones, english, real_clips, sources
 
-from myxtts.files import write_atomically
-
-RESULTS = Path(__file__).parent / "results"
 LARGEST_SOURCE_WER = 0.25
 """A source that is not understood itself proves nothing."""
 
 
-Say = Callable[[str], None]
 PARTS: dict[str, Callable[[Path, Say], dict[str, Any] | None]] = {
     "one-voice": lambda work, say: english.measure(work / "one-voice", say),
     "eight-voices": lambda work, say: clones.measure(work / "eight-voices", say),
@@ -66,25 +61,15 @@ def main() -> None:
         parts[name] = measure(name, options.work)
         result = {**_figures(parts), "parts": parts}
         if output is not None:
-            content = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-            write_atomically(output / "voice.json", content.encode())
+            write(output, "voice", result)
     print(json.dumps(result, indent=2, ensure_ascii=False))
 
 
 def measure(name: str, work: Path) -> dict[str, Any]:
     """One part, with what it was measured on."""
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    about: dict[str, Any] = {
-        "machine": machine.describe(),
-        "versions": machine.versions(),
-        "text": "LJSpeech" if clips.test_data() else "our own: MYXTTS_TEST_DATA is unset",
-    }
-    found = PARTS[name](work, say) or {}
-    return {**found, "seconds": round(time.monotonic() - begin), **about}
+    notes = Notes(text="LJSpeech" if clips.test_data() else "our own: MYXTTS_TEST_DATA is unset")
+    found = PARTS[name](work, notes.say) or {}
+    return {**found, **notes.about()}
 
 
 def _kept(path: Path) -> dict[str, Any]:

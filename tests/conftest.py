@@ -26,20 +26,30 @@ def small_corpus(tmp_path_factory):
     return demo_corpus.make(tmp_path_factory.mktemp("corpus"), clips=24, seed=1)
 
 
+THIN = {
+    "data.batch_size": 4,
+    "data.max_buckets": 1,
+    "data.enable_xla": False,
+    "data.model_start_delay": 0.0,
+    "model.width": 16,
+    "model.encoder_blocks": 1,
+    "model.decoder_blocks": 1,
+}
+"""Settings of a run that takes seconds: the thinnest model, one shape, nothing compiled."""
+
+
 @pytest.fixture(scope="session")
-def talking_run(small_corpus, tmp_path_factory):
+def thin(small_corpus):
+    """`THIN` with a corpus."""
+    return THIN | {"data.train_data": str(small_corpus)}
+
+
+@pytest.fixture(scope="session")
+def talking_run(thin, tmp_path_factory):
     """A run that has learned how long sounds last; what it says cannot be understood yet."""
     from myxtts.training.run import train
 
-    settings = {
-        "data.train_data": str(small_corpus),
-        "data.batch_size": 4,
-        "data.max_buckets": 1,
-        "data.enable_xla": False,
-        "data.model_start_delay": 0.0,
-        "model.width": 16,
-        "model.encoder_blocks": 1,
-        "model.decoder_blocks": 1,
+    settings = thin | {
         "training.max_steps": 60,
         "training.epochs": 1000,
         "training.warmup_steps": 10,

@@ -143,7 +143,7 @@ def test_ctrl_c_in_training_keeps_a_checkpoint(tmp_path, small_corpus):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, small_corpus):
+def trained(tmp_path_factory, thin):
     """A run of two steps."""
     from myxtts.config import Config
     from myxtts.training.run import train
@@ -151,15 +151,8 @@ def trained(tmp_path_factory, small_corpus):
     folder = tmp_path_factory.mktemp("trained") / "run"
     return train(
         Config().replaced(
-            {
-                "data.train_data": str(small_corpus),
-                "data.batch_size": 4,
-                "data.max_buckets": 1,
-                "data.enable_xla": False,
-                "data.model_start_delay": 0.0,
-                "model.width": 16,
-                "model.encoder_blocks": 1,
-                "model.decoder_blocks": 1,
+            thin
+            | {
                 "training.max_steps": 2,
                 "training.output_dir": str(folder),
             }

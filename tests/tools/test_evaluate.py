@@ -18,22 +18,15 @@ DATA = Config().data
 
 
 @pytest.fixture(scope="module")
-def run(small_corpus, tmp_path_factory):
+def run(thin, tmp_path_factory):
     """Two steps of a tiny model: what it says is noise, but it says it."""
     from myxtts import devices
     from myxtts.training.run import train
 
     folder = tmp_path_factory.mktemp("judged") / "run"
     config = Config().replaced(
-        {
-            "data.train_data": str(small_corpus),
-            "data.batch_size": 4,
-            "data.max_buckets": 1,
-            "data.enable_xla": False,
-            "data.model_start_delay": 0.0,
-            "model.width": 16,
-            "model.encoder_blocks": 1,
-            "model.decoder_blocks": 1,
+        thin
+        | {
             "training.max_steps": 2,
             "training.output_dir": str(folder),
         }

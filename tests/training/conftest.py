@@ -4,15 +4,11 @@ import pytest
 
 from myxtts.config import Config
 
+from ..conftest import THIN
+
 DUAL = {"data.virtual_gpus": 2, "data.data_gpu": 0, "data.model_gpu": 1}
-TINY = {
-    "data.batch_size": 4,
+TINY = THIN | {
     "data.max_buckets": 2,
-    "data.enable_xla": False,
-    "data.model_start_delay": 0.0,
-    "model.width": 16,
-    "model.encoder_blocks": 1,
-    "model.decoder_blocks": 1,
     "training.warmup_steps": 5,
     "training.report_interval": 10,
 }
@@ -32,6 +28,19 @@ def tiny_run(small_corpus, tmp_path):
         return Config().replaced(settings | (DUAL if dual else {}) | (overrides or {}))
 
     return configure
+
+
+class Listening:
+    """A display that remembers what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def __getattr__(self, name):
+        return lambda *arguments: None
 
 
 @pytest.fixture

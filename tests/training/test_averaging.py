@@ -30,20 +30,13 @@ def test_averages_follow_the_weights_with_the_decay(make_step, batch):
 
 
 @pytest.fixture(scope="module")
-def averaged(small_corpus, tmp_path_factory):
+def averaged(thin, tmp_path_factory):
     """A run of eight steps with averaged weights, validated at its end."""
     from myxtts.config import Config
 
     config = Config().replaced(
-        {
-            "data.train_data": str(small_corpus),
-            "data.batch_size": 4,
-            "data.max_buckets": 1,
-            "data.enable_xla": False,
-            "data.model_start_delay": 0.0,
-            "model.width": 16,
-            "model.encoder_blocks": 1,
-            "model.decoder_blocks": 1,
+        thin
+        | {
             "training.max_steps": 8,
             "training.ema_decay": 0.9,
             "training.validation_share": 0.2,

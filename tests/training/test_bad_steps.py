@@ -15,6 +15,8 @@ from myxtts.training.batch_path import BatchPath
 from myxtts.training.run import train
 from myxtts.training.trainer import Trainer
 
+from .conftest import Listening
+
 
 def test_single_bad_steps_are_skipped():
     found = BadSteps(most=2)
@@ -65,19 +67,6 @@ def test_what_was_gathered_before_a_bad_batch_still_counts(make_step, batch):
 # -- whole runs ----------------------------------------------------------------------------------
 
 
-class Words:
-    """A display that remembers what was said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def __getattr__(self, name):
-        return lambda *arguments: None
-
-
 def spoil(monkeypatch, steps: set[int], *, once: bool = False) -> None:
     """The batches of these steps bring mels that are not numbers: always, or the first time."""
     prepare, left = BatchPath._preprocess, set(steps)
@@ -99,7 +88,7 @@ def arrays_of(config) -> dict[str, list[np.ndarray]]:
 def test_a_bad_step_is_skipped_and_its_clips_are_named(tiny_run, monkeypatch):
     config = tiny_run({"data.max_buckets": 1}, steps=5)
     spoil(monkeypatch, {2})
-    display = Words()
+    display = Listening()
     run = session.load(train(config, display))
     assert [step.step for step in run.steps] == [0, 1, 3, 4]
     (bad,) = run.of_kind("bad_step")
@@ -157,7 +146,7 @@ def test_without_a_checkpoint_from_before_the_run_stops(tiny_run, monkeypatch):
 
 def test_weights_that_are_not_numbers_are_never_saved(tiny_run):
     config = tiny_run({"data.max_buckets": 1})
-    display = Words()
+    display = Listening()
     trainer = Trainer(config, devices.place(config.data), display)
     weight = trainer.step.model.trainable_variables[0]
     trainer._milestones.save(1)

@@ -12,6 +12,8 @@ from myxtts.training.fitting import Fitting, cut, joined, shape_of
 from myxtts.training.parted import combined, shares_of
 from myxtts.training.run import train
 
+from .conftest import Listening
+
 ROWS = 3
 """More clips than that do not fit, where memory is short in these tests."""
 
@@ -144,19 +146,6 @@ def weights_of(run: session.Session) -> list[np.ndarray]:
     return checkpoint.load(run.path.parent).arrays["model"]
 
 
-class Words:
-    """A display that remembers what was said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def __getattr__(self, name):
-        return lambda *arguments: None
-
-
 LIVE = {
     "data.features": "live",
     "data.augment_gain_db": 3.0,
@@ -192,7 +181,7 @@ def check_works(tiny_run, monkeypatch, overrides: dict, *works: str) -> None:
 
     expected = session.load(train(configured()))
     for work in works:
-        display = Words()
+        display = Listening()
         with monkeypatch.context() as patched:
             short_of_memory(patched, work)
             run = session.load(train(configured(), display))

@@ -11,18 +11,7 @@ from myxtts.training import plan_trials
 from myxtts.training.plan_trials import candidates, fastest, settled
 from myxtts.training.run import train
 
-
-class Listening:
-    """A display that remembers what was said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def __getattr__(self, name):
-        return lambda *arguments: None
+from .conftest import Listening
 
 
 @pytest.fixture

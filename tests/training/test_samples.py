@@ -14,19 +14,13 @@ from myxtts.training.samples import Sample, alignment_picture, mels_picture
 
 
 @pytest.fixture(scope="module")
-def run(small_corpus, tmp_path_factory) -> Path:
+def run(thin, tmp_path_factory) -> Path:
     """A run of eight steps, heard twice and validated twice."""
     return train(
         Config().replaced(
-            {
-                "data.train_data": str(small_corpus),
-                "data.batch_size": 4,
+            thin
+            | {
                 "data.max_buckets": 2,
-                "data.enable_xla": False,
-                "data.model_start_delay": 0.0,
-                "model.width": 16,
-                "model.encoder_blocks": 1,
-                "model.decoder_blocks": 1,
                 "training.max_steps": 8,
                 "training.report_interval": 4,
                 "training.validation_share": 0.3,

@@ -9,6 +9,8 @@ from myxtts.training import transfer
 from myxtts.training.run import train
 from myxtts.training.transfer import Route, arrives_whole, checked_route, on
 
+from .conftest import Listening
+
 PAIR = ("/CPU:0", "/CPU:1")
 
 
@@ -43,19 +45,13 @@ def test_a_copy_that_changes_bytes_or_stays_where_it_was_is_seen(monkeypatch):
 def test_wrong_copies_take_the_hop_and_the_run_says_so(tiny_run, monkeypatch):
     expected = [step.loss for step in session.load(train(tiny_run(steps=4, dual=True))).steps]
     monkeypatch.setattr(transfer, "direct", zeros)
-    said = []
-
-    class Listening:
-        def say(self, text):
-            said.append(text)
-
-        def __getattr__(self, name):
-            return lambda *arguments: None
-
-    run = session.load(train(tiny_run(steps=4, dual=True), Listening()))
+    display = Listening()
+    run = session.load(train(tiny_run(steps=4, dual=True), display))
     assert [step.loss for step in run.steps] == expected
     assert next(run.of_kind("pipeline"))["copies"] == "host"
-    assert any("arrive changed, so batches go over the host's memory" in line for line in said)
+    assert any(
+        "arrive changed, so batches go over the host's memory" in line for line in display.said
+    )
 
 
 def test_no_way_at_all_is_refused(monkeypatch):
