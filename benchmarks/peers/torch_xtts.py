@@ -64,7 +64,7 @@ class Refiner(nn.Module):
         present = mask[:, :: mask.shape[1] // positions]
         hidden = self.stack(hidden * present, present, voice + told)
         clean = (coarse + self.to_correction(hidden).view(coarse.shape)) * mask
-        return (clean - target).abs().mean(-1)
+        return ((clean - target).abs() / (1 - along)).mean(-1)
 
 
 class TorchXTTS(nn.Module):

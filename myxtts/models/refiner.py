@@ -5,10 +5,10 @@
                 └──────► [clean mel] ◄── coarse mel, decoder's features, voice, time
 
 The coarse mel is the middle of all ways to say a frame; the refiner walks to one of them. What it
-learns is where straight lines from noise to real frames end, the clean mel, seen from a random time
-of each clip; the velocity follows: the rest of the way over the rest of the time. A new refiner
-says the coarse mel. It teaches nobody upstream but the voice: the coarse mel and the features carry
-no gradient.
+learns is the velocity of straight lines from noise to real frames, at a random time of each clip;
+what it computes is where the line ends, the clean mel, from which the velocity follows: the rest of
+the way over the rest of the time. A new refiner says the coarse mel. It teaches nobody upstream but
+the voice: the coarse mel and the features carry no gradient.
 """
 
 from __future__ import annotations
@@ -93,12 +93,11 @@ class Refiner(keras.Layer):
         self.built = True
 
     def error(self, target: Tensor, guide: Guide, seeds: Tensor) -> Tensor:
-        """How far the clean mel is off in every frame, the mean over bins: `float32 [B, T]`.
+        """Absolute error of the velocity in every frame, the mean over bins: `float32 [B, T]`.
 
         `target [B, T, M]` are the real frames; `seeds int32[B]` decide noise and time. Zero
-        beyond the mask. All times count alike, and absolutely as in the coarse mel's loss: judged
-        by the square of its velocity, the latest time counts a hundred times the first, where a
-        synthesis begins, and the refiner falls behind the coarse mel that it corrects.
+        beyond the mask. With its square the latest time would count a hundred times the first,
+        where a synthesis begins: the refiner then falls behind the coarse mel that it corrects.
         """
         _, frames, bins = target.shape
         start = noise.normal(seeds, frames, bins) * guide.mask
@@ -106,7 +105,8 @@ class Refiner(keras.Layer):
         along = time[:, None, None]
         state = (1 - along) * start + along * target
         clean = self._clean(state, time, self._condition(guide), guide)
-        return ops.mean(ops.abs(clean - target), axis=-1)
+        # Both velocities start at this state: they differ as their ends do, over the time left.
+        return ops.mean(ops.abs(clean - target) / (1 - along), axis=-1)
 
     def refine(self, guide: Guide, steps: int) -> Tensor:
         """The mel after `steps` Euler steps, `float32 [B, T, M]`.

@@ -156,9 +156,9 @@ class XTTS(keras.Model):
         """Scalars `mel`, `prior`, `duration`, with a refiner `flow`, and their sum `total`.
 
         All are float32; in `total` the durations count less. `mel` judges the coarse mel, `flow`
-        where the refiner is going. Each is a mean over the real frames (tokens) of real rows:
-        filler rows and padding count neither above nor below the line. A batch of fillers only
-        gives zeros.
+        the refiner's velocity. Each is a mean over the real frames (tokens) of real rows: filler
+        rows and padding count neither above nor below the line. A batch of fillers only gives
+        zeros.
 
         `over` (none: `counted(batch)`) is what stands below the line. With the count of a whole
         batch, the losses of its parts are shares that add up to the losses of the whole, and so
