@@ -54,7 +54,6 @@ def profile(
     Example: myxtts profile --batch-size 16 --num-steps 100 --virtual-gpus 2
     """
     from myxtts.tools import profile_run
-    from myxtts.tools.findings import exit_code
     from myxtts.tools.report_text import show
     from myxtts.tools.summary import summarize
 
@@ -76,7 +75,7 @@ def profile(
     else:
         show(summary, stdout(), lang)
         stdout().print(f"recording: {folder}; as a page: myxtts report {folder} -o report.html")
-    raise typer.Exit(exit_code(summary.findings))
+    raise typer.Exit(summary.exit_code)
 
 
 def diagnose(
@@ -93,7 +92,6 @@ def diagnose(
     """
     from myxtts.tools.diagnosis import diagnose as look
     from myxtts.tools.diagnosis_text import show_diagnosis
-    from myxtts.tools.findings import exit_code
     from myxtts.tools.profile_run import fresh_folder
 
     settings = load_settings(config).replaced({"data.train_data": train_data})
@@ -103,7 +101,7 @@ def diagnose(
         print_json(found.as_json(lang))
     else:
         show_diagnosis(found, stdout(), lang)
-    raise typer.Exit(exit_code(found.findings))
+    raise typer.Exit(found.exit_code)
 
 
 def analyze(

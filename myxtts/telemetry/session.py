@@ -46,6 +46,8 @@ class Step:
     """Batches ready in each ring when this one was taken."""
     finished: dict[str, float] = field(default_factory=dict)
     """When each stage was done with this batch, on the scale of `t`."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """Seconds of loading this batch that were `disk` and `decode`; only a profile tells them."""
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from myxtts.config import Config
-from myxtts.errors import UserError
+from myxtts.errors import GOOD, UserError
 from myxtts.tools import tuning
 from myxtts.tools.analyze import BatchWaits, Timing, batch_waits, time_corpus, uneven_audio
 from myxtts.tools.audit import CHECKS
 from myxtts.tools.catalogue import Language
 from myxtts.tools.environment import Environment, environment, prerequisites, tensorflow_gpus
-from myxtts.tools.findings import Finding, ordered
+from myxtts.tools.findings import Finding, exit_code, ordered
 from myxtts.tools.profile_run import Notice, profile, with_corpus
 from myxtts.tools.summary import Summary, finding_json, summarize
 
@@ -43,9 +43,16 @@ class Diagnosis:
     findings: list[Finding] = field(default_factory=list)
     """All of them, the most important first, each rule and change once."""
 
+    @property
+    def exit_code(self) -> int:
+        """1 when something must be fixed, by a finding or by the run's verdict, else 0."""
+        return max(exit_code(self.findings), self.summary.exit_code if self.summary else GOOD)
+
     def as_json(self, language: Language) -> dict[str, Any]:
         """Plain data, for `--json`."""
+        verdict = self.summary and self.summary.verdict
         return {
+            "verdict": verdict and verdict.as_json(language),
             "environment": self.environment.as_json(),
             "checks": {name: found is None for name, found in self.checks.items()},
             "settings": self.settings and [

@@ -8,7 +8,7 @@ from myxtts.tools.analyze import BatchWaits, Timing
 from myxtts.tools.catalogue import Language
 from myxtts.tools.diagnosis import Diagnosis
 from myxtts.tools.environment import Environment
-from myxtts.tools.report_text import MARKS, show, show_findings
+from myxtts.tools.report_text import MARKS, show, show_findings, show_verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,10 @@ GOOD_MARK = "[green]✓[/]"
 
 
 def show_diagnosis(found: Diagnosis, console: Console, language: Language) -> None:
-    """Section by section, then what to do in order of gain."""
+    """The verdict, section by section what it rests on, then what to do in order of gain."""
+    if found.summary is not None:
+        show_verdict(found.summary.verdict, console, language)
+        console.print()
     console.print("[bold]1. Machine and GPUs[/]")
     show_environment(found.environment, console)
     console.print("\n[bold]2. TensorFlow settings[/]")

@@ -95,7 +95,7 @@ def _data_load(session: Session) -> list[Finding]:
     if share <= DATA_LOAD_LIMIT:
         return []
     evidence = {"share": share, "limit": DATA_LOAD_LIMIT}
-    return [Finding("data_load_high", "fix", evidence, share, _remedy(session, "load"))]
+    return [Finding("data_load_high", "fix", evidence, share, remedy(session, "load"))]
 
 
 def _transfer(session: Session) -> list[Finding]:
@@ -103,7 +103,7 @@ def _transfer(session: Session) -> list[Finding]:
     if share <= TRANSFER_LIMIT:
         return []
     evidence = {"share": share, "limit": TRANSFER_LIMIT}
-    return [Finding("transfer_high", "fix", evidence, share, _remedy(session, "transfer"))]
+    return [Finding("transfer_high", "fix", evidence, share, remedy(session, "transfer"))]
 
 
 def _training(session: Session) -> list[Finding]:
@@ -119,7 +119,7 @@ def _training(session: Session) -> list[Finding]:
         "largest": largest.name,
         "largest_share": largest.share,
     }
-    change = _remedy(session, largest.name)
+    change = remedy(session, largest.name)
     return [Finding("training_low", "fix", evidence, 1 - share, change)]
 
 
@@ -141,7 +141,7 @@ def _variation(session: Session) -> list[Finding]:
         change = Change(command="stop other programs on this machine and measure again")
         return [Finding("step_variation_high", "advice", evidence, None, change)]
     gain = max(0.0, 1 - median / mean)  # were every step like the middle one
-    return [Finding("step_variation_high", "fix", evidence, gain, _remedy(session, cause))]
+    return [Finding("step_variation_high", "fix", evidence, gain, remedy(session, cause))]
 
 
 def _what_varies(steps: Sequence[Step]) -> str:
@@ -158,14 +158,14 @@ def _padding(session: Session) -> list[Finding]:
     padded = sum(step.padded_frames for step in session.steps)
     if not padded or useful / padded >= USEFUL_FRAMES_FLOOR:
         return []
-    change = _fewer_padding(_data_settings(session), len(session.header.get("buckets", [])))
+    change = fewer_padding(data_settings(session), len(session.header.get("buckets", [])))
     evidence = {"useful": useful / padded, "floor": USEFUL_FRAMES_FLOOR}
     trained = share_of(stage_table(session), "training")
     gain = trained * (1 - useful / padded)
     return [Finding("padding_high", "advice", evidence, gain, change)]
 
 
-def _fewer_padding(data: Mapping[str, Any], shapes: int) -> Change:
+def fewer_padding(data: Mapping[str, Any], shapes: int) -> Change:
     """More shapes, where the run used all it was allowed; else its clips are too few for them."""
     most = int(data.get("max_buckets", 8))
     if data.get("static_shapes") == "single":
@@ -184,8 +184,8 @@ def _compiled_in_training(session: Session) -> list[Finding]:
     evidence = {"steps": len(compiled), "of": len(session.steps), "seconds": seconds}
     wall = sum(session.accounts.values()) or sum(step.seconds for step in session.steps)
     change = (
-        Change(command=_look_at(session))
-        if _data_settings(session).get("pad_to_fixed_length", True)
+        Change(command=look_at(session))
+        if data_settings(session).get("pad_to_fixed_length", True)
         else Change({"data.pad_to_fixed_length": True})
     )
     gain = min(1.0, seconds / wall) if wall else None
@@ -258,9 +258,9 @@ RULES: tuple[Callable[[Session], list[Finding]], ...] = (
 )
 
 
-def _remedy(session: Session, stage: str) -> Change:
+def remedy(session: Session, stage: str) -> Change:
     """The first setting that would take load off a stage and that the run did not have yet."""
-    data = _data_settings(session)
+    data = data_settings(session)
     cores = int(session.header.get("machine", {}).get("cores") or 1)
     for key, wanted in _ladder(data, stage, cores):
         if data.get(key) is not None and data[key] != wanted:
@@ -270,18 +270,17 @@ def _remedy(session: Session, stage: str) -> Change:
         "transfer": "validate_dual_gpu_pipeline.py",
         "preprocess": "myxtts accept (is one device faster here than two?)",
     }
-    return Change(command=commands.get(stage, _look_at(session)))
+    return Change(command=commands.get(stage, look_at(session)))
 
 
-def _look_at(session: Session) -> str:
+def look_at(session: Session) -> str:
     return f"myxtts report {session.path.parent}"
 
 
 def _ladder(data: Mapping[str, Any], stage: str, cores: int) -> list[tuple[str, Any]]:
     workers = int(data.get("num_workers") or cores)
-    depth = int(data.get("pipeline_depth") or 1)
     prefetch = int(data.get("prefetch_buffer_size") or 0)
-    deeper = ("pipeline_depth", min(DEEPEST_RING, depth + 2) if depth < DEEPEST_RING else depth)
+    deeper = deeper_ring(data, DEEPEST_RING)
     overlap = ("optimize_cpu_gpu_overlap", True)
     if stage in ("load", "upload"):
         return [
@@ -294,10 +293,30 @@ def _ladder(data: Mapping[str, Any], stage: str, cores: int) -> list[tuple[str, 
         ]
     if stage == "transfer":
         return [overlap, ("prefetch_to_gpu", True), deeper, ("enhanced_gpu_prefetch", True)]
-    return [overlap, deeper] if stage == "preprocess" else [overlap]
+    if stage == "preprocess":
+        return [overlap, ("features", _features(data)), deeper]
+    return [overlap]
 
 
-def _data_settings(session: Session) -> Mapping[str, Any]:
+def _features(data: Mapping[str, Any]) -> Any:
+    """Mels from the store cost the data device nothing; augmentation needs them live."""
+    augmented = any(value for key, value in data.items() if key.startswith("augment_"))
+    return data.get("features") if augmented else "cached"
+
+
+def deeper_ring(data: Mapping[str, Any], enough: int) -> tuple[str, Any]:
+    """The key that limits how many batches may wait for training, and its value when it is enough.
+
+    A ring that adapts grows by itself up to `pipeline_depth_max`; only a fixed one has the depth
+    that it is told.
+    """
+    adaptive = bool(data.get("adaptive_depth", False))
+    key = "pipeline_depth_max" if adaptive else "pipeline_depth"
+    depth = int(data.get(key) or 1)
+    return key, max(depth, min(enough, 2 * depth + 2))
+
+
+def data_settings(session: Session) -> Mapping[str, Any]:
     settings: Mapping[str, Any] = session.header.get("config", {}).get("data", {})
     return settings
 

@@ -10,6 +10,8 @@ from myxtts.tools.catalogue import Language, reason, title
 from myxtts.tools.findings import Finding
 from myxtts.tools.gpu_figures import GpuFigures, Tier
 from myxtts.tools.summary import RingRow, Summary
+from myxtts.tools.verdict import Verdict
+from myxtts.tools.verdict_words import said as verdict_said
 from myxtts.tools.words import word
 
 if TYPE_CHECKING:
@@ -20,11 +22,12 @@ MARKS = {"fix": "[red]✗[/]", "advice": "[yellow]•[/]", "note": "[dim]–[/]"
 
 
 def show(summary: Summary, console: Console, language: Language = "en") -> None:
-    """The whole summary, from figures to findings."""
+    """The whole summary: verdict, figures, findings."""
     from rich.markup import escape
 
     if summary.virtual:
         console.print(f"[yellow]{word('rehearsal', language)}[/]")
+    show_verdict(summary.verdict, console, language)
     console.print(figures_line(summary, language))
     if summary.account:
         console.print(_account_table(summary.account, language))
@@ -41,6 +44,26 @@ def show(summary: Summary, console: Console, language: Language = "en") -> None:
         mark = "[green]✓[/]" if incident.good else "[yellow]![/]"
         console.print(f"{mark} {escape(incident.said(language))}")
     show_findings(summary.findings, console, language)
+
+
+def show_verdict(found: Verdict | None, console: Console, language: Language = "en") -> None:
+    """What limits the run, why, and what to change."""
+    from rich.markup import escape
+
+    if found is None:
+        too_few = f"{word('not_measured', language)}: {word('too_short', language)}"
+        console.print(f"[bold]{word('verdict', language)}[/]: {too_few}")
+        return
+    text = verdict_said(found, language)
+    mark = "[green]✓[/]" if found.healthy else MARKS["fix"]
+    sure = f"{word('confidence', language)} {found.confidence:.0%}"
+    console.print(
+        f"{mark} [bold]{word('verdict', language)}: {escape(text['title'])}[/] "
+        f"({found.cause}, {sure})"
+    )
+    console.print(f"    {escape(text['looks'])} {escape(text['why'])} {escape(text['remedy'])}")
+    if str(found.change):
+        console.print(f"    → {escape(str(found.change))}")
 
 
 def show_findings(found: Sequence[Finding], console: Console, language: Language = "en") -> None:

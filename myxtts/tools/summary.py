@@ -9,14 +9,15 @@ import statistics
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from myxtts.errors import MeasurementError
+from myxtts.errors import MUST_FIX, MeasurementError
 from myxtts.telemetry.session import Session
 from myxtts.tools.account import AccountRow, StageRow, account, stage_table
 from myxtts.tools.catalogue import Language, reason, title
 from myxtts.tools.figures import RunFigures, of_session
-from myxtts.tools.findings import Finding, findings
+from myxtts.tools.findings import Finding, exit_code, findings
 from myxtts.tools.gpu_figures import GpuFigures, Tier, gpu_figures, tier
 from myxtts.tools.incidents import Incident, incidents
+from myxtts.tools.verdict import Verdict, verdict
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,19 @@ class Summary:
     tier: Tier
     findings: list[Finding]
     incidents: list[Incident]
+    verdict: Verdict | None
+    """The one thing that limits the run; None: too few steps to say."""
 
     @property
     def virtual(self) -> bool:
         """Measured on logical CPU devices: no figure of it is a GPU's."""
         return bool(self.session.header.get("plan", {}).get("virtual"))
+
+    @property
+    def exit_code(self) -> int:
+        """1 when something must be fixed, by a finding or by the verdict, else 0."""
+        held_up = self.verdict is not None and not self.verdict.healthy
+        return MUST_FIX if held_up else exit_code(self.findings)
 
     @property
     def worst(self) -> Finding | None:
@@ -61,6 +70,7 @@ class Summary:
         figures = self.figures
         return {
             "run": str(self.session.path),
+            "verdict": None if self.verdict is None else self.verdict.as_json(language),
             "virtual_devices": self.virtual,
             "plan": self.session.header.get("plan"),
             "machine": self.session.header.get("machine"),
@@ -95,6 +105,7 @@ def summarize(session: Session, speedup: float | None = None) -> Summary:
         tier=tier(session, speedup),
         findings=findings(session),
         incidents=incidents(session),
+        verdict=verdict(session),
     )
 
 

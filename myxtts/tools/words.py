@@ -18,6 +18,7 @@ _WORDS: dict[str, dict[Language, str]] = {
     "gaps": {"en": "gaps", "fa": "فاصله‌ها"},
     "report_title": {"en": "Where the time went", "fa": "زمان کجا رفت"},
     "verdict": {"en": "Verdict", "fa": "حکم"},
+    "confidence": {"en": "confidence", "fa": "اطمینان"},
     "account": {"en": "Account of the time", "fa": "حساب زمان"},
     "stages": {"en": "Stages of a step", "fa": "مرحله‌های یک گام"},
     "stage": {"en": "stage", "fa": "مرحله"},
