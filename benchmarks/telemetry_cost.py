@@ -115,6 +115,7 @@ def _recorded(steps: int, seconds: float, folder: Path) -> float:
     from myxtts.telemetry.accounts import Ledger
     from myxtts.training.journal import Journal
     from myxtts.training.loop import Loop
+    from myxtts.training.planting import Delays
     from myxtts.training.progress import Gauges, Silent
     from myxtts.training.run_folder import RunFolder
 
@@ -123,7 +124,10 @@ def _recorded(steps: int, seconds: float, folder: Path) -> float:
     gauges = Gauges(memory_mb=800, learning_rate=1e-3, loss_scale=None, depth=3)
     journal = Journal(paths, ledger, Silent(), steps, config.training, lambda: gauges)
     trained: Any = SimpleNamespace(
-        step=_Step(seconds), config=config, path=SimpleNamespace(shortages=deque())
+        step=_Step(seconds),
+        config=config,
+        path=SimpleNamespace(shortages=deque()),
+        delays=Delays(),
     )
     milestones: Any = SimpleNamespace(reached=lambda _: False, stopped=False)
     loop = Loop(trained, paths.checkpoints, 0, steps, ledger, journal, milestones)

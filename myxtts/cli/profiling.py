@@ -23,6 +23,14 @@ TrainData = Annotated[
 VirtualGpus = Annotated[
     int, typer.Option("--virtual-gpus", min=0, help="Rehearse on N logical CPU devices.")
 ]
+Plant = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plant", help="Slow a stage on purpose: STAGE=MS[:JITTER], buffer=1, …; repeatable."
+    ),
+]
+DUMMY_STEP_MS = 50.0
+"""About what a small model takes on a GPU, and long against the error of a sleep."""
 ShortRun = Annotated[
     int, typer.Option("--num-steps", min=0, help="Steps of the short run; 0: train nothing.")
 ]
@@ -43,6 +51,14 @@ def profile(
         bool, typer.Option("--one-device", help="Prepare and train on the same device.")
     ] = False,
     virtual_gpus: VirtualGpus = 0,
+    plant: Plant = None,
+    plant_seed: Annotated[int, typer.Option(help="Seed of planted jitter.", min=0)] = 0,
+    dummy_model: Annotated[
+        bool, typer.Option("--dummy-model", help="A step that sleeps stands in for the model.")
+    ] = False,
+    dummy_step_ms: Annotated[
+        float, typer.Option(help="Milliseconds of the stand-in's step.", min=0.1, max=60_000.0)
+    ] = DUMMY_STEP_MS,
     config: ConfigFile = None,
     train_data: TrainData = None,
     output: Output = None,
@@ -56,7 +72,10 @@ def profile(
     from myxtts.tools import profile_run
     from myxtts.tools.report_text import show
     from myxtts.tools.summary import summarize
+    from myxtts.training import planting
+    from myxtts.training.study import Study
 
+    planted = planting.parse(plant or [], plant_seed)
     if not one_device:
         _require_two(virtual_gpus)
     settings = profile_run.on_devices(
@@ -68,7 +87,8 @@ def profile(
         virtual_gpus=virtual_gpus,
     )
     folder = output or profile_run.fresh_folder("profile")
-    session = profile_run.profile(settings, folder, steps=num_steps, notice=notice)
+    study = Study(planted, dummy_step_ms / 1e3 if dummy_model else None, rates=True)
+    session = profile_run.profile(settings, folder, steps=num_steps, notice=notice, study=study)
     summary = summarize(session)
     if json:
         print_json(summary.as_json(lang))

@@ -18,6 +18,9 @@ from myxtts.data.recipe import Recipe
 from myxtts.data.shards import Moments, Shard, checksum, map_shard
 from myxtts.errors import UserError
 
+_PAGE = 4096
+"""Bytes that a page of memory has at least; touching one byte of it reads it all."""
+
 
 @dataclass
 class _Index:
@@ -58,6 +61,7 @@ class FeatureStore:
             checked=np.zeros(len(clips), bool),
         )
         self._memory = BatchMemory()
+        self._in_memory = in_memory
         if in_memory:
             self._rows_of = [np.array(mapped) for mapped in self._rows_of]
 
@@ -98,6 +102,7 @@ class FeatureStore:
             checked=self._index.checked[positions],
         )
         chosen._memory = self._memory
+        chosen._in_memory = self._in_memory
         return chosen
 
     def rows(self, row: int) -> np.ndarray:
@@ -123,6 +128,15 @@ class FeatureStore:
         for i, row in enumerate(rows):
             fill(batch[i], self.rows(row), 0 if starts is None else starts[i])
         return batch
+
+    def fetch(self, rows: np.ndarray) -> int:
+        """Have the disk read every page of these clips; bytes, none where they are in memory."""
+        if self._in_memory:
+            return 0
+        clips = [self._whole(row) for row in rows]
+        for clip in clips:
+            clip.reshape(-1).view(np.uint8)[::_PAGE].max(initial=0)
+        return sum(clip.nbytes for clip in clips)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each bin over all shards, float32 [n_mels] each."""

@@ -26,6 +26,7 @@ from myxtts.audio.decode import AudioError
 from myxtts.config import DataConfig
 from myxtts.data.buckets import Bucket, rounded_up
 from myxtts.data.feature_store import fill
+from myxtts.data.load_parts import LoadParts
 from myxtts.data.prepare import PreparedCorpus, workers
 from myxtts.data.sampler import BatchPlan, Sampler
 from myxtts.errors import UserError
@@ -70,6 +71,8 @@ class Loader:
         self._iterators: dict[object, Iterator[HostBatch]] = {}
         _open_loaders.add(self)
         self._failure: Exception | None = None
+        self.parts: LoadParts | None = None
+        """Tells reading from decoding; None: nobody asks."""
 
     @property
     def batches_per_epoch(self) -> int:
@@ -92,6 +95,11 @@ class Loader:
     def load(self, step: int) -> HostBatch:
         """The batch of this step."""
         plan = self._sampler.plan(step)
+        if self.parts is None:
+            return self._assembled(plan)
+        return self.parts.loaded(step, lambda: self._read(plan), lambda: self._assembled(plan))
+
+    def _assembled(self, plan: BatchPlan) -> HostBatch:
         bucket = self._buckets[plan.bucket]
         lengths = self._token_lengths[plan.rows]
         frames = self._prepared.frames[plan.rows]
@@ -114,7 +122,7 @@ class Loader:
             **self._features(
                 self._rows(plan.rows, mel_frames, None),
                 self._rows(plan.references, self._reference_frames, starts),
-                step,
+                plan.step,
             ),
         }
 
@@ -278,6 +286,13 @@ class Loader:
         for i, row in enumerate(rows):
             fill(batch[i], self._decoded(int(row)), 0 if starts is None else int(starts[i]))
         return batch
+
+    def _read(self, plan: BatchPlan) -> int:
+        """Fetch what a batch is made of; the bytes that are not kept in memory anyway."""
+        rows = np.concatenate((plan.rows, plan.references))
+        if self._data.use_tf_native_loading:
+            return self._prepared.store.fetch(rows)
+        return sum(len(self._prepared.audio[int(row)].read_bytes()) for row in rows)
 
     def _decoded(self, row: int) -> np.ndarray:
         """The rows of one clip, computed from its audio file."""

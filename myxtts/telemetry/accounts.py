@@ -29,6 +29,7 @@ class Ledger:
         self._started = self._since = clock()
         self._current: Account = "other"
         self._seconds: dict[Account, float] = dict.fromkeys(ACCOUNTS, 0.0)
+        self._ended: float | None = None
 
     @contextmanager
     def account(self, name: Account) -> Iterator[None]:
@@ -46,18 +47,26 @@ class Ledger:
         self._seconds[source] -= seconds
         self._seconds[target] += seconds
 
+    def close(self) -> None:
+        """The books end here: what comes after belongs to no account."""
+        self._switch(self._current)
+        self._ended = self._since
+
     @property
     def wall(self) -> float:
-        """Seconds since the ledger was opened."""
-        return self._clock() - self._started
+        """Seconds since the ledger was opened, until it was closed."""
+        return self._now() - self._started
 
     def totals(self) -> dict[Account, float]:
         """Seconds per account up to now; they sum to the wall time."""
         self._switch(self._current)
         return dict(self._seconds)
 
+    def _now(self) -> float:
+        return self._clock() if self._ended is None else self._ended
+
     def _switch(self, name: Account) -> Account:
-        now = self._clock()
+        now = self._now()
         self._seconds[self._current] += now - self._since
         self._since = now
         before, self._current = self._current, name

@@ -20,6 +20,7 @@ from myxtts.tools.gpu_figures import BELOW, Tier, tier
 from myxtts.tools.profile_run import Notice, on_devices, profile, with_corpus
 from myxtts.tools.scaling import Scaling, scaling
 from myxtts.tools.summary import Summary, summarize
+from myxtts.training.study import Study
 
 NOT_TRIED = (
     "the batch where memory ends",
@@ -160,7 +161,7 @@ def middle_batch(batches: Sequence[int]) -> int:
 
 def _measured(case: Case, folder: Path, steps: int, notice: Notice) -> Outcome:
     try:
-        session = profile(case.config, folder, steps=steps, notice=notice)
+        session = profile(case.config, folder, steps=steps, notice=notice, study=Study())
         of_session(session)  # a run without a steady step measured nothing
     except UserError as error:
         reason = str(error).replace("\n", "; ")

@@ -15,11 +15,13 @@ from myxtts.config import Config, parse
 from myxtts.errors import UsageError
 from myxtts.telemetry.session import Session
 from myxtts.training import child_run
+from myxtts.training.study import Study
 
 Notice = Callable[[str], None]
 
 DEMO_CLIPS = 96
 DEMO_SEED = 0
+PLAIN = Study(rates=True)
 
 
 def short_run(config: Config, folder: Path, *, steps: int) -> Config:
@@ -64,14 +66,26 @@ def with_corpus(config: Config, notice: Notice) -> Config:
     return config.replaced({"data.train_data": str(folder)})
 
 
-def profile(config: Config, folder: Path, *, steps: int, notice: Notice) -> Session:
-    """Train a few steps in a process of its own, recorded in `folder`."""
+def profile(
+    config: Config,
+    folder: Path,
+    *,
+    steps: int,
+    notice: Notice,
+    study: Study = PLAIN,
+) -> Session:
+    """Train a few steps in a process of its own, recorded in `folder`.
+
+    `study`: what is planted in it, what stands in for the model, and whether every stage is also
+    measured on its own.
+    """
     if (folder / "run.jsonl").exists():
         raise UsageError(
             f"{folder} already holds a run", remedy="name another folder with --output"
         )
     wanted = short_run(with_corpus(config, notice), folder, steps=steps)
-    return child_run.recorded(wanted, folder, "The profiled run")
+    wanted = wanted.replaced(study.planted.settings)
+    return child_run.recorded(wanted, folder, "The profiled run", study=study)
 
 
 def fresh_folder(purpose: str) -> Path:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from myxtts.config import DataConfig
+from myxtts.data.loader import Loader
 from myxtts.training.corpus import TrainingData
 from myxtts.training.fitting import OutOfMemory, Shortage, Shortages, shape_of
 from myxtts.training.preprocess import Batch, Preprocessor
@@ -128,18 +129,24 @@ class BatchPath:
             stages.append(Stage("transfer", self._transfer))
         return stages
 
-    def load_stage(self, batches: Iterator[Batch]) -> Stage:
-        """Take the next host batch and note what the loop wants to know of it."""
+    def load_stage(self, batches: Iterator[Batch], loader: Loader | None = None) -> Stage:
+        """Take the next host batch and note what the loop wants to know of it.
+
+        `loader`: where the batches come from; None: the corpus's own.
+        """
+        loader = loader or self._data.loader
 
         def load(parcel: Parcel) -> None:
-            plan = self._data.loader.plan(parcel.step)
+            plan = loader.plan(parcel.step)
             # Before anything can fail: an error names the clips.
             parcel.facts["clips"] = [self._data.prepared.clip_ids[row] for row in plan.rows]
             parcel.batch = batch = next(batches)
+            if loader.parts is not None:
+                parcel.parts = loader.parts.taken(parcel.step)
             parcel.facts |= {
                 "bucket": int(plan.bucket),
                 "useful": int((batch["mel_lengths"] * batch["weights"]).sum()),
-                "padded": self._data.loader.padded_frames(batch),
+                "padded": loader.padded_frames(batch),
             }
 
         return Stage("load", load)

@@ -20,12 +20,13 @@ from myxtts.config import Config, parse
 from myxtts.errors import COULD_NOT_MEASURE, MeasurementError, UsageError, UserError
 from myxtts.files import explained, write_atomically
 from myxtts.telemetry.session import Session, Step, load
+from myxtts.training.study import Study
 
 if TYPE_CHECKING:
     from myxtts.training.progress import Report
 
 STANDARD_ERROR = 2
-_TOLD, _MISTAKE = "told.yaml", "mistake.json"
+_TOLD, _STUDY, _MISTAKE = "told.yaml", "study.json", "mistake.json"
 
 
 def shortened(config: Config, folder: Path, steps: int) -> Config:
@@ -45,7 +46,11 @@ def shortened(config: Config, folder: Path, steps: int) -> Config:
 
 
 def recorded(
-    config: Config, folder: Path, what: str, words: int | IO[bytes] = STANDARD_ERROR
+    config: Config,
+    folder: Path,
+    what: str,
+    words: int | IO[bytes] = STANDARD_ERROR,
+    study: Study | None = None,
 ) -> Session:
     """Train as told, into `folder`; what the run says goes to `words`.
 
@@ -55,6 +60,8 @@ def recorded(
         folder.mkdir(parents=True, exist_ok=True)
     told = folder / _TOLD
     config_file.save(config, told)
+    if study is not None:
+        study.save(folder / _STUDY)
     code = _start(told, words)
     _raise_mistake(folder / _MISTAKE)
     if code != 0:
@@ -108,7 +115,8 @@ def main(told: Path) -> int:
     try:
         from myxtts.training.run import train
 
-        train(config_file.load(told), _Lines())
+        study = Study.load(told.with_name(_STUDY))
+        train(config_file.load(told), _Lines(), study=study)
     except UserError as error:
         mistake = {
             "rule": error.rule,

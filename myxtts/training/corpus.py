@@ -63,8 +63,8 @@ def open_data(config: Config, display: Display) -> TrainingData:
         data,
         [clip for corpus in every for clip in corpus.clip_ids],
     )
-    validation = None if held_out is None else _loader(config, held_out, buckets, shuffle=False)
-    loader = _loader(config, prepared, buckets, shuffle=True)
+    validation = None if held_out is None else loader_of(config, held_out, buckets, shuffle=False)
+    loader = loader_of(config, prepared, buckets, shuffle=True)
     return TrainingData(prepared, buckets, loader, validation, held_out)
 
 
@@ -94,9 +94,10 @@ def _prepared(config: Config, folder: str, display: Display) -> PreparedCorpus:
     return prepared
 
 
-def _loader(
+def loader_of(
     config: Config, prepared: PreparedCorpus, buckets: tuple[Bucket, ...], *, shuffle: bool
 ) -> Loader:
+    """Host batches of a prepared corpus in these shapes."""
     assignment = shapes.assign(prepared.token_lengths, prepared.frames, buckets)
     sampler = Sampler(assignment, buckets, prepared.speaker, config.training.seed, shuffle=shuffle)
     return Loader(prepared, buckets, sampler, config.data, REFERENCE_FRAMES)

@@ -65,6 +65,7 @@ class Loop:
         """How many batches the last ring may hold; None: there are no rings."""
         self._trained = trained
         self._step = trained.step
+        self._compute = trained.delays.behind("training", trained.step)
         self._checkpoints = checkpoints
         self._total_steps = total_steps
         self._interval = trained.config.training.report_interval
@@ -136,7 +137,7 @@ class Loop:
     def _train(self, taken: Taken) -> Done:
         compilations = self._step.compilations
         with self._ledger.account("training"):
-            losses = self._step(taken.parcel.batch, update=self._ends_in_update())
+            losses = self._compute(taken.parcel.batch, update=self._ends_in_update())
         ended = self._clock()
         compiled = self._step.compilations > compilations
         if compiled:
@@ -165,6 +166,7 @@ class Loop:
             stages=parcel.seconds,
             rings=taken.ready,
             finished={stage: journal.since(when) for stage, when in parcel.finished.items()},
+            parts=parcel.parts,
         )
 
     def _note_overflow(self, number: int) -> None:

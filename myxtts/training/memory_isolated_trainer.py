@@ -17,6 +17,7 @@ from myxtts.errors import UsageError
 from myxtts.training.preprocess import Batch
 from myxtts.training.progress import Display
 from myxtts.training.stages import EndOfData, Parcel, Stage
+from myxtts.training.study import Study
 from myxtts.training.trainer import Trainer
 
 
@@ -30,6 +31,7 @@ class MemoryIsolatedTrainer(Trainer):
         display: Display | None = None,
         *,
         resume: bool = False,
+        study: Study | None = None,
     ) -> None:
         if plan.kind != "dual":
             raise UsageError(
@@ -37,7 +39,7 @@ class MemoryIsolatedTrainer(Trainer):
                 received=plan.describe(),
                 remedy="--data-gpu 0 --model-gpu 1 (and --virtual-gpus 2 without GPUs)",
             )
-        super().__init__(config, plan, display, resume=resume)
+        super().__init__(config, plan, display, resume=resume, study=study)
 
     def optimize_dataset_for_dual_gpu(self, dataset: Iterable[Batch]) -> Iterator[Batch]:
         """Batches of any dataset of host batches, prepared ahead, on the model device.

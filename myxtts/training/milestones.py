@@ -8,7 +8,7 @@ to go back to. The loop itself is `loop`'s.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from myxtts.training.best import BestSoFar
 from myxtts.training.checkpoint import Checkpoint
 from myxtts.training.corpus import TrainingData
 from myxtts.training.journal import Journal
+from myxtts.training.planting import Delays
 from myxtts.training.run_folder import RunFolder
 from myxtts.training.samples import Rehearsal, keep
 from myxtts.training.step import TrainStep
@@ -39,6 +40,8 @@ class Trained:
     data: TrainingData
     path: BatchPath
     step: TrainStep
+    delays: Delays = field(default_factory=Delays)
+    """What is slowed on purpose; nothing in a training run."""
 
 
 class Milestones:
@@ -97,7 +100,8 @@ class Milestones:
         trained, started = self._trained, time.perf_counter()
         assert trained.data.validation is not None
         with self._ledger.account("validating"):
-            losses = mean_losses(trained.step, trained.path, trained.data.validation)
+            validated = trained.delays.behind("validation", mean_losses)
+            losses = validated(trained.step, trained.path, trained.data.validation)
         self._journal.validated(step, losses, time.perf_counter() - started)
         return losses["total"]
 
@@ -128,7 +132,7 @@ class Milestones:
             if not all(np.isfinite(array).all() for array in arrays["model"]):
                 self._journal.not_saved(step)
                 return
-            path = checkpoint.save(
+            path = trained.delays.behind("checkpoint", checkpoint.save)(
                 self._folder.checkpoints,
                 step,
                 arrays | {"references": voices},

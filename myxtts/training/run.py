@@ -9,10 +9,20 @@ from myxtts import devices
 from myxtts.config import Config
 from myxtts.training import plan_trials
 from myxtts.training.progress import Display, Silent
+from myxtts.training.study import Study
 
 
-def train(config: Config, display: Display | None = None, *, resume: bool = False) -> Path:
-    """Run a training to its end and return the run's folder (run.jsonl, checkpoints)."""
+def train(
+    config: Config,
+    display: Display | None = None,
+    *,
+    resume: bool = False,
+    study: Study | None = None,
+) -> Path:
+    """Run a training to its end and return the run's folder (run.jsonl, checkpoints).
+
+    `study` is for profiles: what is planted, what stands in for the model, what else is measured.
+    """
     config, trials = plan_trials.settled(config, display or Silent(), resume=resume)
     plan = replace(devices.place(config.data), trials=trials)
     # Only now: these modules touch TensorFlow, and devices are chosen before it starts.
@@ -20,4 +30,4 @@ def train(config: Config, display: Display | None = None, *, resume: bool = Fals
     from myxtts.training.trainer import Trainer
 
     trainer = MemoryIsolatedTrainer if plan.kind == "dual" else Trainer
-    return trainer(config, plan, display, resume=resume).run()
+    return trainer(config, plan, display, resume=resume, study=study).run()

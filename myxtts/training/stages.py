@@ -29,6 +29,8 @@ class Parcel:
     """When each stage was done with it, by the pipeline's clock."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage worked on it."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """Seconds of loading it that were reading and decoding, where somebody asks."""
     nbytes: int = 0
     """Its weight after the last lane, when there is a byte budget."""
 

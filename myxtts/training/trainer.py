@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from myxtts.config import Config
+from myxtts.data.load_parts import LoadParts
 from myxtts.devices import DevicePlan
 from myxtts.telemetry.accounts import Ledger
 from myxtts.text.tokenizer import Tokenizer
@@ -23,6 +24,7 @@ from myxtts.training.augmentation import Augmentation
 from myxtts.training.batch_path import BatchPath
 from myxtts.training.best import BestSoFar
 from myxtts.training.corpus import open_data
+from myxtts.training.dummy_step import make_dummy
 from myxtts.training.feeder import Feeder
 from myxtts.training.journal import Journal
 from myxtts.training.live_features import LiveFeatures
@@ -30,11 +32,14 @@ from myxtts.training.loop import Loop
 from myxtts.training.memory import memory_mb
 from myxtts.training.memory_estimate import MemoryEstimate, available, estimate, largest_bucket
 from myxtts.training.milestones import Milestones, Trained
+from myxtts.training.planting import Delays
 from myxtts.training.preprocess import Preprocessor
 from myxtts.training.progress import Display, Gauges, Silent
+from myxtts.training.rates import Bench, measure
 from myxtts.training.run_folder import RunFolder
-from myxtts.training.stages import Stage
+from myxtts.training.stages import Lane, Stage
 from myxtts.training.step import TrainStep, choose_xla
+from myxtts.training.study import Study
 
 
 class Trainer:
@@ -47,18 +52,26 @@ class Trainer:
         display: Display | None = None,
         *,
         resume: bool = False,
+        study: Study | None = None,
     ) -> None:
+        """`study` is a profile's: what is planted, and what is measured beside the steps."""
         self.config = config
+        self.study = study or Study()
         self.plan = plan
         self.display = display or Silent()
         self.pipeline_depth = config.data.pipeline_depth
         self.enable_async_pipeline = config.data.optimize_cpu_gpu_overlap
         self._ledger = Ledger()
+        self._delays = Delays(self.study.planted)
         self.folder = RunFolder(config)
         found = self.folder.open(config, resume=resume)
         self.display.say(plan.describe())
 
         self.data = open_data(config, self.display)
+        if self.study.rates or self._delays:
+            self.data.loader.parts = LoadParts(
+                self._delays.read, lambda: self._delays.pause("decode")
+            )
         self.total_steps = self._total_steps()
         self._xla_trial: dict[str, float] = {}
         self._memory: MemoryEstimate | None = None
@@ -89,6 +102,8 @@ class Trainer:
             xla_trial=self._xla_trial,
             precision=self._trained.dtype_policy,
         )
+        if self.study.planted:
+            self._journal.write("planted", **self.study.planted.as_json())
 
     @property
     def step_number(self) -> int:
@@ -102,11 +117,14 @@ class Trainer:
 
     def run(self) -> Path:
         """Train to the end; returns the run's folder. Ctrl-C keeps a checkpoint, then raises."""
-        reason = "failed"
+        reason, compilations = "failed", None
         try:
             with self._journal.sampling_gpus():
                 self._train()
             reason = "finished"
+            compilations = self.step.compilations
+            if self.study.rates:
+                self._measure_rates()
         except KeyboardInterrupt:
             reason = "interrupted"
             self._milestones.save(self.step_number)
@@ -119,7 +137,7 @@ class Trainer:
             self._journal.end(
                 reason,
                 steps=self.step_number,
-                compilations=self.step.compilations,
+                compilations=self.step.compilations if compilations is None else compilations,
                 best=self._milestones.best.as_json(),
             )
             self.data.loader.close()
@@ -151,7 +169,26 @@ class Trainer:
         if found is not None and config.data.mixed_precision == "auto":
             policy = found.info["precision"]
         path = BatchPath(self.data, config.data, self._preprocessor(*statistics), device)
-        step = make_step(
+        step = self._step(tokenizer, policy, path, found)
+        if found is not None:
+            self._go_on(step, found)
+        elif weights is not None:
+            state.start_from(step, weights)
+            self.display.say(f"fine-tuning: begins with the weights of {weights.path}")
+        return Trained(config, tokenizer, policy, statistics, self.data, path, step, self._delays)
+
+    def _step(
+        self,
+        tokenizer: Tokenizer,
+        policy: str,
+        path: BatchPath,
+        found: checkpoint.Checkpoint | None,
+    ) -> TrainStep:
+        """The model's step, or what stands in for it."""
+        config, device = self.config, self.plan.model_device
+        if self.study.dummy_step is not None:
+            return make_dummy(config, tokenizer, device, self.study.dummy_step)
+        return make_step(
             config,
             tokenizer,
             self.total_steps,
@@ -160,12 +197,6 @@ class Trainer:
             lambda make: self._xla(make, path, found),
             self.plan.replicas,
         )
-        if found is not None:
-            self._go_on(step, found)
-        elif weights is not None:
-            state.start_from(step, weights)
-            self.display.say(f"fine-tuning: begins with the weights of {weights.path}")
-        return Trained(config, tokenizer, policy, statistics, self.data, path, step)
 
     def _go_on(self, step: TrainStep, found: checkpoint.Checkpoint) -> None:
         state.go_on(step, found)
@@ -237,8 +268,9 @@ class Trainer:
     def _train(self) -> None:
         with self._batches() as feeder:
             feeder.start()
-            needed = self._estimate_memory(self.step, self.path)
-            self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
+            if self.study.dummy_step is None:
+                needed = self._estimate_memory(self.step, self.path)
+                self._journal.write("memory_estimate", total=needed.total, **asdict(needed))
             self._loop.warm_up()
             self._wait_until_warm(feeder)
             ended = self._loop.run(feeder)
@@ -260,7 +292,7 @@ class Trainer:
     def _feeder(self, steps: Iterable[int], load: Stage) -> Feeder:
         """The pipeline behind a stage that loads, as the configuration wants it."""
         data, overlapping = self.config.data, self.enable_async_pipeline
-        lanes = self.path.lanes(load, self.pipeline_depth)
+        lanes = self._delays.along(self.path.lanes(load, self.pipeline_depth))
         self._journal.write(
             "pipeline",
             overlapping=overlapping,
@@ -276,6 +308,18 @@ class Trainer:
             stage_timeout=data.stage_timeout,
             on_depth=lambda change: self._journal.write("depth", **asdict(change)),
         )
+
+    def _measure_rates(self) -> None:
+        """Every stage on its own, after the last step; its time is in no account."""
+        self._ledger.close()
+        self.display.say("rates: every stage on its own")
+
+        def lanes(load: Stage) -> list[Lane]:
+            return self._delays.along(self.path.lanes(load, self.pipeline_depth))
+
+        compute = self._delays.behind("training", self.step)
+        for rate in measure(Bench(self.config, self.data, self.path, lanes, compute)):
+            self._journal.write("rate", **asdict(rate))
 
     def _wait_until_warm(self, feeder: Feeder) -> None:
         """The next step waits for a full pipeline, at most `model_start_delay` seconds."""
