@@ -1,8 +1,8 @@
 """How busy each thread of a recorded pipeline was, and what deeper buffers would have changed.
 
-Figures, no judgement: `verdict` draws the conclusions. All times are seconds a batch, over the
-window of steps that say something: before a buffer has run empty for the first time, training lives
-on what was prepared before it began, and a slow stage does not show yet.
+Figures, no judgement: `verdict` draws the conclusions. All times are seconds a batch. Batches that
+were prepared before the first step say nothing of the threads beside training: shapes were being
+compiled meanwhile.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Window:
     session: Session
     steps: tuple[Step, ...]
     """In order; none that compiled."""
+    prepared: tuple[Step, ...]
+    """Those whose batch was prepared while training went on."""
     pauses: dict[str, float]
     """Seconds of checkpoints, validation and samples between these steps."""
 
@@ -76,7 +78,7 @@ class Window:
 
     def stage(self, name: str) -> float:
         """Mean work of a stage on a batch."""
-        return statistics.fmean(step.stages.get(name, 0.0) for step in self.steps)
+        return statistics.fmean(step.stages.get(name, 0.0) for step in self.prepared)
 
     def blame(self, name: str) -> float:
         """Share of the wall time that training waited for a batch that was in this stage."""
@@ -84,8 +86,26 @@ class Window:
 
     def part(self, name: str) -> float | None:
         """Mean seconds of a part of loading; None: the run did not tell them apart."""
-        told = [step.parts[name] for step in self.steps if name in step.parts]
+        told = [step.parts[name] for step in self.prepared if name in step.parts]
         return statistics.fmean(told) if told else None
+
+    @cached_property
+    def ran_dry(self) -> bool:
+        """The last buffer was found empty towards the end: training lived on no stock by then."""
+        late = self.steps[-max(1, len(self.steps) // 4) :]
+        return any(list(step.rings.values())[-1] == 0 for step in late if step.rings)
+
+    @property
+    def steady_wait(self) -> float:
+        """The share of waiting that the run was heading for, 0–1.
+
+        A batch that was prepared ahead hides a slow stage until the stock is used up: what is lost
+        then follows from the slowest thread's work beside the training thread's.
+        """
+        slowest = max((lane.mean for lane in self.lanes), default=0.0)
+        if not (self.overlapping and self.ran_dry) or slowest <= self.consumer:
+            return self.wait
+        return max(self.wait, 1.0 - self.consumer / slowest)
 
     @cached_property
     def overlapping(self) -> bool:
@@ -102,7 +122,7 @@ class Window:
             Lane(
                 ring,
                 stages,
-                tuple(sum(step.stages.get(name, 0.0) for name in stages) for step in self.steps),
+                tuple(sum(step.stages.get(name, 0.0) for name in stages) for step in self.prepared),
             )
             for ring, stages in drawn or LANES
         ]
@@ -111,13 +131,12 @@ class Window:
 def window(session: Session) -> Window | None:
     """The steps to judge by; None: there are too few."""
     steady = session.steady_steps
-    last = _last_ring(session)
-    drained = next((i for i, step in enumerate(steady) if last and step.rings.get(last) == 0), 0)
-    if len(steady) - drained >= max(FEWEST_STEPS, len(steady) // 3):
-        steady = steady[drained:]
     if len(steady) < FEWEST_STEPS:
         return None
-    return Window(session, steady, pauses(session, steady[0].step, steady[-1].step))
+    began = session.steps[0].t
+    late = tuple(step for step in steady if max(step.finished.values(), default=began) >= began)
+    prepared = late if len(late) >= FEWEST_STEPS else steady
+    return Window(session, steady, prepared, pauses(session, steady[0].step, steady[-1].step))
 
 
 def pauses(session: Session, first: int, last: int) -> dict[str, float]:
@@ -139,7 +158,7 @@ def replayed_wait(seen: Window, depth: int) -> float:
     full at the start, as they are when a run begins to train.
     """
     works = [lane.work for lane in seen.lanes]
-    trains = [step.seconds - step.wait for step in seen.steps]
+    trains = [step.seconds - step.wait for step in seen.prepared]
     wall = _replay(works, trains, depth)
     return max(0.0, 1.0 - sum(trains) / wall) if wall > 0 else 0.0
 
@@ -165,8 +184,3 @@ def _replay(works: Sequence[Sequence[float]], trains: Sequence[float], depth: in
         taken[-1].append(start)
         trained = start + train
     return trained - (taken[-1][0] if trains else 0.0)
-
-
-def _last_ring(session: Session) -> str | None:
-    rings = session.steady_steps[0].rings if session.steady_steps else {}
-    return next(reversed(rings), None)

@@ -134,7 +134,7 @@ def _losses(seen: Window, compiling: float) -> dict[str, float]:
     # What compiled is outside the window: the others share what it leaves.
     rest = 1.0 - compiling
     return {
-        "wait": rest * seen.wait,
+        "wait": rest * seen.steady_wait,
         "recompilation": compiling,
         "padding": rest * seen.training * (1.0 - filled),
         **{name: rest * seconds / seen.wall for name, seconds in seen.pauses.items()},
@@ -236,6 +236,7 @@ def _evidence(seen: Window, losses: Mapping[str, float], swings: Lane | None) ->
     return {
         "steps": len(seen.steps),
         "period": seen.period,
+        "waited": seen.wait,
         "training": seen.training,
         "losses": dict(losses),
         "waited_for": {name: seen.blame(name) for name in stages},

@@ -146,7 +146,7 @@ class Delays:
 
     def __init__(self, planted: Planted = NOTHING) -> None:
         self._planted = planted
-        self._drawn = {stage: _draws(planted, stage) for stage in STAGES}
+        self._drawn = {stage: draws(planted, stage) for stage in STAGES}
         # A disk is one, whoever reads from it; and a delay means a batch's, not a worker's.
         self._one_at_a_time = {stage: threading.Lock() for stage in STAGES}
 
@@ -203,7 +203,7 @@ class Delays:
         ]
 
 
-def _draws(planted: Planted, stage: str) -> Iterator[float]:
+def draws(planted: Planted, stage: str) -> Iterator[float]:
     """Seconds of each delay of a stage, without end."""
     delays = [delay for delay in planted.delays if delay.stage == stage]
     rng = np.random.default_rng((planted.seed, STAGES.index(stage)))

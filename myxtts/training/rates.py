@@ -69,6 +69,8 @@ def measure(bench: Bench) -> Iterator[Rate]:
     loader.parts = bench.data.loader.parts
     try:
         stages, parcels = _loaded(bench, loader, only=common)
+        if len(parcels) < 2:
+            return
         _once(bench, stages, parcels[0][0])  # a shape that was not met before is compiled
         for rate in _stages(bench, stages, parcels[1:]):
             if rate.stage in HALVED:
