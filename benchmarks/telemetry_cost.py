@@ -31,8 +31,8 @@ def measure(pairs: int, idle_steps: int, real_steps: int) -> dict[str, Any]:
     """`pairs` runs with and without telemetry, of steps that do nothing and of 50 ms steps."""
     idle = np.array(list(_differences(pairs + 1, idle_steps, 0.0))[1:])  # the first loads modules
     real = np.array(list(_differences(pairs, real_steps, STEP)))
-    cost, low, high = _median(1e6 * idle)
-    share, least, most = _median(100.0 * real / STEP)
+    cost, low, high = with_interval(1e6 * idle)
+    share, least, most = with_interval(100.0 * real / STEP)
     return {
         "microseconds": round(cost, 1),
         "low": round(low, 1),
@@ -48,7 +48,7 @@ def measure(pairs: int, idle_steps: int, real_steps: int) -> dict[str, Any]:
     }
 
 
-def _median(found: np.ndarray) -> tuple[float, float, float]:
+def with_interval(found: np.ndarray) -> tuple[float, float, float]:
     """With the interval that holds 95 of 100 medians of as many measurements."""
     chosen = np.random.default_rng(1).integers(0, len(found), (RESAMPLES, len(found)))
     low, high = np.percentile(np.median(found[chosen], axis=1), (2.5, 97.5))

@@ -103,6 +103,13 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "planted_accuracy": _share([one.right for one in outcomes]),
         "planted_accuracy_real": _share([one.right for one in real]),
         "false_alarm_rate": _share([one.false_alarm for one in healthy]),
+        "planted_two_way": _share(
+            [
+                (one.judged.ours in planted_rules.DATA_SIDE)
+                == (one.case.cause in planted_rules.DATA_SIDE)
+                for one in outcomes
+            ]
+        ),
         "tensorboard_rule_accuracy": _share(
             [
                 planted_rules.tensorboard_right(one.judged.tensorboard, one.case.cause)

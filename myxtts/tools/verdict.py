@@ -29,7 +29,7 @@ Cause = Literal[
 ]  # fmt: skip
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 
-WAIT_FLOOR = 0.08
+WAIT_FLOOR = 0.10
 """Below this share of waiting nothing is wrong: threads that take equally long miss each other by
 so much on a machine that also does other things."""
 BUSY_LIMIT = 0.90
