@@ -101,7 +101,7 @@ def simulated(case: Case) -> float:
 
 
 STAGES = ("disk", "decode", "load", "preprocess", "transfer", "training")
-BATCH_MB, REAL_BATCH_MB = 1.0, 0.75
+BATCH_MB, REAL_BATCH_MB = 1.0, 0.45
 """What a batch reads: of a sleeping pipeline, and of a real one about."""
 REAL_MS = (4.0, 7.0)
 """What the two threads of a real pipeline need by themselves, about."""
@@ -126,7 +126,10 @@ def _pauses(case: Case, train: np.ndarray) -> np.ndarray:
     """Checkpoints, validations and compilations, at the step after which they come."""
     planted, steps = case.planted, case.steps
     pauses = np.zeros(steps)
-    for stage, key in (("checkpoint", "checkpoint_interval"), ("validation", "validation_interval")):
+    for stage, key in (
+        ("checkpoint", "checkpoint_interval"),
+        ("validation", "validation_interval"),
+    ):
         every = planted.settings.get(f"training.{key}")
         if every:
             pauses[every - 1 :: every] += _times(planted, stage, len(pauses[every - 1 :: every]))
@@ -314,7 +317,10 @@ def _pausing(stage: str, cause: str, rng: np.random.Generator, case: Case) -> Ca
     every = int(rng.integers(5, 15)) if stage == "checkpoint" else 10
     share = float(rng.uniform(0.2, 0.6))
     pause = share / (1.0 - share) * every * case.train_ms
-    words = (_word(stage, pause), *((f"checkpoint-every={every}",) if stage == "checkpoint" else ()))
+    words = (
+        _word(stage, pause),
+        *((f"checkpoint-every={every}",) if stage == "checkpoint" else ()),
+    )
     return replace(case, cause=cause, main=words)
 
 

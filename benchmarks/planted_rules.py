@@ -33,7 +33,7 @@ def judged(session: Session) -> Judged:
     blind = replace(session, events=tuple(e for e in session.events if e["kind"] != "planted"))
     said = verdict(blind)
     return Judged(
-        ours=said and said.cause,
+        ours=said.cause if said else None,
         confidence=said.confidence if said else 0.0,
         lost=round(said.lost, 4) if said else 0.0,
         tensorboard=tensorboard(blind),

@@ -58,3 +58,15 @@ def test_any_sequence_sums_to_the_wall_time():
                 ledger.move(rng.random(), rng.choice(ACCOUNTS), rng.choice(ACCOUNTS))
         clock.now += rng.random()
     assert sum(ledger.totals().values()) == pytest.approx(ledger.wall)
+
+
+def test_what_comes_after_the_books_are_closed_is_in_no_account():
+    clock = FakeClock()
+    ledger = Ledger(clock)
+    with ledger.account("training"):
+        clock.now += 5
+    ledger.close()
+    clock.now += 7
+    with ledger.account("training"):
+        clock.now += 1
+    assert ledger.wall == sum(ledger.totals().values()) == 5

@@ -101,6 +101,16 @@ def test_the_remedy_is_the_first_setting_that_the_run_did_not_have(record) -> No
     assert rules(all_cores)["data_load_high"].change.settings == {"data.cache_dataset": True}
 
 
+def test_an_adaptive_ring_is_given_room_and_a_fixed_one_is_made_deeper(record) -> None:
+    starving = {"preprocess": 0.5}
+    small = {"pipeline_depth": 2, "pipeline_depth_max": 2}
+    adaptive = record("adaptive", train=0.4, blame=starving, data=small)
+    change = rules(adaptive)["training_low"].change
+    assert change.settings == {"data.pipeline_depth_max": 6}
+    fixed = record("fixed", train=0.4, blame=starving, data=small | {"adaptive_depth": False})
+    assert rules(fixed)["training_low"].change.settings == {"data.pipeline_depth": 6}
+
+
 def test_order_is_severity_then_gain() -> None:
     note = Finding("n", "note", {}, 0.9, Change())
     small = Finding("s", "fix", {}, 0.1, Change({"data.batch_size": 8}))

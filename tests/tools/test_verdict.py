@@ -93,9 +93,7 @@ def uneven(mean: float, long: float, every: int) -> list[float]:
 
 
 def pausing(kind: str, seconds: float, every: int = 10) -> list[dict[str, Any]]:
-    return [
-        {"kind": kind, "step": step, "seconds": seconds} for step in range(every, STEPS, every)
-    ]
+    return [{"kind": kind, "step": step, "seconds": seconds} for step in range(every, STEPS, every)]
 
 
 READING = {"disk": 0.030, "decode": 0.004}
@@ -215,6 +213,30 @@ def test_rates_that_agree_make_it_surer_and_others_less_sure() -> None:
     assert doubting.confidence < plain.confidence < agreeing.confidence
     assert agreeing.evidence["rates_agree"] is True and doubting.evidence["rates_agree"] is False
     assert {plain.cause, agreeing.cause, doubting.cause} == {"disk"}
+
+
+def test_the_summary_begins_with_the_verdict_and_ends_with_its_exit_code(capsys) -> None:
+    from rich.console import Console
+
+    from myxtts.tools.report_text import show
+    from myxtts.tools.summary import summarize
+
+    slow = summarize(run(load=0.035, parts=READING))
+    assert slow.verdict is not None and slow.exit_code == 1
+    assert list(slow.as_json("fa"))[:2] == ["run", "verdict"]
+    for language, word in (("en", "Verdict: Reading from the disk"), ("fa", "حکم")):
+        show(slow, Console(width=200), language)
+        assert word in capsys.readouterr().out.splitlines()[0]
+    assert summarize(run()).exit_code == 0
+    padded = run(useful=0.5, settings={"data.static_shapes": "single"})
+    assert summarize(padded).exit_code == 1  # no finding of it must be fixed, but the verdict says
+
+
+def test_a_plant_that_is_not_understood_ends_before_anything_runs(capsys) -> None:
+    from myxtts.cli.main import main
+
+    assert main(["profile", "--virtual-gpus", "2", "--plant", "laod=20"]) == 2
+    assert "--plant laod=20" in capsys.readouterr().err
 
 
 def test_a_replay_at_the_depth_of_the_run_waits_as_the_run_did() -> None:

@@ -56,8 +56,7 @@ def test_three_stages_are_also_measured_at_half_the_rows(planted_run) -> None:
 
 def test_the_account_ends_with_the_steps(planted_run) -> None:
     assert sum(planted_run.accounts.values()) == pytest.approx(planted_run.end["wall"], rel=1e-3)
-    first = next(planted_run.of_kind("rate"))
-    assert planted_run.end["wall"] <= first["t"] + 1.0 and len(planted_run.steps) == STEPS
+    assert len(planted_run.steps) == STEPS
     assert planted_run.end["compilations"] == next(planted_run.of_kind("warm"))["compilations"]
 
 
@@ -75,7 +74,7 @@ def test_the_verdict_is_the_same_without_the_line_that_tells_what_was_planted(pl
     assert verdict(planted_run).cause == "disk"
 
 
-def test_a_training_run_measures_no_rates(tiny_run) -> None:
-    run = session.load(train(tiny_run(steps=3)))
+def test_a_run_that_is_not_asked_measures_no_rates(tiny_run) -> None:
+    run = session.load(train(tiny_run(steps=3), study=Study(dummy_step=0.001)))
     assert not list(run.of_kind("rate")) and not list(run.of_kind("planted"))
     assert all(step.parts == {} for step in run.steps)
