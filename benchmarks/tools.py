@@ -36,12 +36,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=PARTS, action="append", help="measure only this part")
     parser.add_argument("--quick", action="store_true", help="a few cases of each")
+    parser.add_argument("--keep", type=Path, help="planted cases that were judged before")
     parser.add_argument("--output", type=Path, help="folder of the results")
     options = parser.parse_args()
     output = options.output or (None if options.quick else RESULTS)
     result = known(RESULTS if output is None else output)
     for name in options.only or list(PARTS):
-        result |= measured(name, quick=options.quick)
+        kept = {"keep": options.keep} if name == "planted" else {}
+        result |= measured(name, quick=options.quick, **kept)
     print(table(result))
     if output is not None:
         write(output, result)
@@ -54,7 +56,7 @@ def known(folder: Path) -> dict[str, Any]:
     return found
 
 
-def measured(name: str, *, quick: bool) -> dict[str, Any]:
+def measured(name: str, *, quick: bool, **kept: Any) -> dict[str, Any]:
     """The figures of a part, and where and when they were measured."""
     begin = time.monotonic()
 
@@ -63,7 +65,7 @@ def measured(name: str, *, quick: bool) -> dict[str, Any]:
 
     say(name)
     before = machine.describe()
-    found: dict[str, Any] = import_module(PARTS[name]).run(say, quick=quick)
+    found: dict[str, Any] = import_module(PARTS[name]).run(say, quick=quick, **kept)
     about = {
         "machine": before,
         "versions": machine.versions(),

@@ -2,6 +2,7 @@
 
     python benchmarks/tools_planted.py --case 17    # one case of the proof again, with its evidence
     python benchmarks/tools_planted.py --tuning     # the cases that thresholds were fixed on
+    python benchmarks/tools_planted.py --keep FILE  # in portions: what is in FILE is not run again
 
 The thresholds of the verdict were fixed on the cases of `TUNING_SEED`. Those of `PROOF_SEED` were
 drawn for the proof and are what is reported. Also measured: what a profile costs.
@@ -23,7 +24,7 @@ from typing import Any
 import planted_rules
 import profile_cost
 from fresh import in_fresh_process
-from planted_cases import LEAST, TWICE, Case, draw
+from planted_cases import LEAST, PLAN, TWICE, Case, drawn, numbers
 from planted_rules import Judged
 from stepping import Say
 
@@ -49,24 +50,50 @@ class Outcome:
         return self.case.healthy and self.judged.ours not in HEALTHY
 
 
-def run(say: Say, *, quick: bool) -> dict[str, Any]:
-    """The proof, and the cost of a profile."""
-    outcomes = measured(draw(PROOF_SEED, quick=quick), say)
+def run(say: Say, *, quick: bool, keep: Path | None = None) -> dict[str, Any]:
+    """The proof, and the cost of a profile; `keep`: where outcomes are, and are added to."""
+    outcomes = measured(PROOF_SEED, numbers(quick=quick), say, keep)
     cost = in_fresh_process(profile_cost.measure, 3 if quick else profile_cost.PAIRS)
     say(f"profile: {cost}")
     return figures(outcomes) | {"profile_overhead_pct": cost["pct"], "profile_overhead": cost}
 
 
-def measured(cases: Sequence[Case], say: Say) -> list[Outcome]:
+def measured(seed: int, wanted: Sequence[int], say: Say, keep: Path | None = None) -> list[Outcome]:
     """Every case in turn, all in one process: TensorFlow is loaded once."""
-    say(f"{len(cases)} planted cases")
-    return in_fresh_process(_all, list(cases))
+    say(f"{len(wanted)} planted cases of seed {seed}")
+    return in_fresh_process(_all, seed, list(wanted), keep)
 
 
-def _all(cases: list[Case]) -> list[Outcome]:
-    with tempfile.TemporaryDirectory(prefix="myxtts-planted-") as scratch:
-        corpus = _corpus(Path(scratch)) if any(case.way == "real" for case in cases) else Path()
-        return [_one(case, Path(scratch), corpus) for case in cases]
+def _all(seed: int, wanted: list[int], keep: Path | None) -> list[Outcome]:
+    known = _kept(keep, seed)
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="myxtts-planted-") as name:
+        scratch, corpus = Path(name), Path()
+        for number in wanted:
+            case = drawn(seed, number)
+            if number not in known:
+                if case.way == "real" and not corpus.name:
+                    corpus = _corpus(scratch)
+                known[number] = _judged(case, scratch, corpus)
+                _keep(keep, seed, number, known[number])
+            outcomes.append(Outcome(case, known[number]))
+            _tell(outcomes[-1])
+    return outcomes
+
+
+def _kept(keep: Path | None, seed: int) -> dict[int, Judged]:
+    """What an earlier portion found."""
+    if keep is None or not keep.exists():
+        return {}
+    lines = [json.loads(line) for line in keep.read_text().splitlines()]
+    return {one["number"]: Judged(**one["judged"]) for one in lines if one["seed"] == seed}
+
+
+def _keep(keep: Path | None, seed: int, number: int, judged: Judged) -> None:
+    if keep is not None:
+        with keep.open("a") as stream:
+            line = {"seed": seed, "number": number, "judged": asdict(judged)}
+            stream.write(json.dumps(line) + "\n")
 
 
 def _corpus(scratch: Path) -> Path:
@@ -77,15 +104,16 @@ def _corpus(scratch: Path) -> Path:
     return demo_corpus.make(scratch / "corpus", clips=CLIPS, seed=CORPUS_SEED)
 
 
-def _one(case: Case, scratch: Path, corpus: Path) -> Outcome:
+def _judged(case: Case, scratch: Path, corpus: Path) -> Judged:
     from planted_runs import recorded
 
-    outcome = Outcome(
-        case, planted_rules.judged(recorded(case, scratch / f"case-{case.number}", corpus))
-    )
-    mark = "" if outcome.right else f"  <- {case.cause}, {' '.join((*case.main, *case.beside))}"
-    print(f"case {case.number} ({case.way}): {outcome.judged.ours}{mark}", file=sys.stderr)
-    return outcome
+    return planted_rules.judged(recorded(case, scratch / f"case-{case.number}", corpus))
+
+
+def _tell(one: Outcome) -> None:
+    planted = " ".join((*one.case.main, *one.case.beside))
+    wrong = "" if one.right else f"  <- {one.case.cause}, {planted}"
+    print(f"case {one.case.number} ({one.case.way}): {one.judged.ours}{wrong}", file=sys.stderr)
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -142,6 +170,10 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(statistics.fmean(values), 3) if values else None
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """One case again, or the cases of tuning."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -149,11 +181,15 @@ def main() -> None:
     parser.add_argument("--tuning", action="store_true", help="the cases of the tuning seed")
     parser.add_argument("--quick", action="store_true", help="every sixth case")
     parser.add_argument("--way", choices=("sleeping", "real"), help="only these")
+    parser.add_argument("--keep", type=Path, help="outcomes, one a line: read, and added to")
     options = parser.parse_args()
-    cases = draw(TUNING_SEED if options.tuning else PROOF_SEED, quick=options.quick)
-    cases = [case for case in cases if not options.case or case.number in options.case]
-    cases = [case for case in cases if options.way in (None, case.way)]
-    found = figures(measured(cases, print))
+    wanted = [
+        number
+        for number in options.case or numbers(quick=options.quick)
+        if options.way in (None, PLAN[number][0])
+    ]
+    seed = TUNING_SEED if options.tuning else PROOF_SEED
+    found = figures(measured(seed, wanted, _say, options.keep))
     print(json.dumps(found, indent=2))
 
 

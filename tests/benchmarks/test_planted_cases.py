@@ -10,7 +10,7 @@ from planted_cases import Case, dominates, simulated
 
 @pytest.fixture(scope="module")
 def quick() -> list[Case]:
-    return planted_cases.draw(1, quick=True)
+    return [planted_cases.drawn(1, number) for number in planted_cases.numbers(quick=True)]
 
 
 def test_the_plan_has_enough_of_everything() -> None:
