@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import machine
+import tools_plot
+from notes import RESULTS, Notes, write
 
-from myxtts.files import write_atomically
-
-RESULTS = Path(__file__).parent / "results"
 PARTS = {"planted": "tools_planted", "plan": "tools_plan", "fix": "tools_fix"}
 FIGURES = (
     "planted_cases", "planted_accuracy", "false_alarm_rate", "tensorboard_rule_accuracy",
@@ -46,7 +42,7 @@ def main() -> None:
         result |= measured(name, quick=options.quick, **kept)
     print(table(result))
     if output is not None:
-        write(output, result)
+        write(output, "tools", result, lambda path: tools_plot.plot(result, path))
 
 
 def known(folder: Path) -> dict[str, Any]:
@@ -58,21 +54,10 @@ def known(folder: Path) -> dict[str, Any]:
 
 def measured(name: str, *, quick: bool, **kept: Any) -> dict[str, Any]:
     """The figures of a part, and where and when they were measured."""
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    say(name)
-    before = machine.describe()
-    found: dict[str, Any] = import_module(PARTS[name]).run(say, quick=quick, **kept)
-    about = {
-        "machine": before,
-        "versions": machine.versions(),
-        "seconds": round(time.monotonic() - begin),
-        "load_average_at_the_end": machine.describe()["load_average"],
-    }
-    return found | {f"{name}_measured": about}
+    notes = Notes()
+    notes.say(name)
+    found: dict[str, Any] = import_module(PARTS[name]).run(notes.say, quick=quick, **kept)
+    return found | {f"{name}_measured": notes.about()}
 
 
 def table(result: dict[str, Any]) -> str:
@@ -82,18 +67,6 @@ def table(result: dict[str, Any]) -> str:
         named = ", ".join(f"{name} {count}" for name, count in sorted(said.items()))
         lines.append(f"  planted {cause:15s} said: {named}")
     return "\n".join(lines)
-
-
-def write(folder: Path, result: dict[str, Any]) -> None:
-    """tools.json, and tools.png where matplotlib is installed."""
-    content = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
-    write_atomically(folder / "tools.json", content.encode())
-    try:
-        import tools_plot
-
-        tools_plot.plot(result, folder / "tools.png")
-    except ImportError:
-        print("no plot: matplotlib is not installed", file=sys.stderr)
 
 
 def _shown(value: float | None) -> str:

@@ -24,9 +24,9 @@ from typing import Any
 import planted_rules
 import profile_cost
 from fresh import in_fresh_process
+from notes import Say
 from planted_cases import LEAST, PLAN, TWICE, Case, drawn, numbers
 from planted_rules import Judged
-from stepping import Say
 
 TUNING_SEED = 20261
 PROOF_SEED = 20262
@@ -55,7 +55,11 @@ def run(say: Say, *, quick: bool, keep: Path | None = None) -> dict[str, Any]:
     outcomes = measured(PROOF_SEED, numbers(quick=quick), say, keep)
     cost = in_fresh_process(profile_cost.measure, 3 if quick else profile_cost.PAIRS)
     say(f"profile: {cost}")
-    return figures(outcomes) | {"profile_overhead_pct": cost["pct"], "profile_overhead": cost}
+    return figures(outcomes) | {
+        "planted_in_portions": keep is not None,
+        "profile_overhead_pct": cost["pct"],
+        "profile_overhead": cost,
+    }
 
 
 def measured(seed: int, wanted: Sequence[int], say: Say, keep: Path | None = None) -> list[Outcome]:

@@ -158,8 +158,11 @@ def _compiling(session: Session) -> float:
     compiled = [step for step in session.steps[1:] if step.compiled]
     times = session.step_times
     even = sum(times) / len(times) if times else 0.0
+    if not compiled:
+        return 0.0
+    first, last = session.steps[0].step, session.steps[-1].step
     wall = sum(step.seconds for step in session.steps[1:])
-    wall += sum(lane_figures.pauses(session, 0, len(session.steps) - 1).values())
+    wall += sum(lane_figures.pauses(session, first, last).values())
     return sum(max(0.0, step.seconds - even) for step in compiled) / wall if wall else 0.0
 
 
