@@ -73,7 +73,7 @@ def test_threads_do_not_mix_their_lines(tmp_path):
     log = RunLog(tmp_path / "run.jsonl")
     log.write("header", schema=SCHEMA)
     threads = [
-        threading.Thread(target=lambda: [log.write("gpu", x="y" * 500) for _ in range(200)])
+        threading.Thread(target=lambda: [log.write("gpu", index=0, x="y" * 500) for _ in range(200)])
         for _ in range(4)
     ]
     for thread in threads:
