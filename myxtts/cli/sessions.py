@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from myxtts.cli.configuration import Json, Lang
 from myxtts.cli.console import print_json, stdout
-
-if TYPE_CHECKING:
-    from myxtts.tools.compare import ComparedRow
 
 RunPath = Annotated[
     Path, typer.Argument(help="A run's folder, its run.jsonl, or a file with its output.")
@@ -24,7 +21,7 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def compare(a: RunPath, b: RunPath, json: Json = False) -> None:
+def compare(a: RunPath, b: RunPath, lang: Lang = "en", json: Json = False) -> None:
     """Two runs side by side, with the change from the first to the second.
 
     Example: myxtts compare runs/before runs/after
@@ -36,6 +33,8 @@ def compare(a: RunPath, b: RunPath, json: Json = False) -> None:
 
     from myxtts.tools import figures
     from myxtts.tools.compare import compare as side_by_side
+    from myxtts.tools.page_words import label
+    from myxtts.tools.report_compare import compared_rows
 
     first, second = figures.read(a), figures.read(b)
     rows = side_by_side(first, second)
@@ -44,14 +43,14 @@ def compare(a: RunPath, b: RunPath, json: Json = False) -> None:
         print_json(document | {"rows": [row.as_json() for row in rows]})
         return
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("", f"A: {first.name}", f"B: {second.name}", "change", ""):
+    changed = label("changed", lang)
+    for heading in ("", f"A: {first.name}", f"B: {second.name}", changed, ""):
         table.add_column(heading, justify="left" if not heading else "right")
-    for row in rows:
-        change = "" if row.change is None else f"{row.change:+.1%}"
-        table.add_row(row.name, shown(row, row.a), shown(row, row.b), change, row.verdict)
+    for cells in compared_rows(rows, lang):
+        table.add_row(*cells)
     console = stdout()
     if first.virtual or second.virtual:
-        console.print("[yellow]Virtual devices: no figure of such a run is a GPU's.[/]")
+        console.print(f"[yellow]{label('virtual_run', lang)}[/]")
     console.print(table)
 
 
@@ -96,36 +95,27 @@ def scaling(
 def report(
     run: RunPath,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
+    before: Annotated[
+        Path | None, typer.Option("--before", help="A run to hold it against, side by side.")
+    ] = None,
     lang: Lang = "en",
     json: Json = False,
 ) -> None:
     """A recorded run as one HTML page: where the time went and what to change.
 
-    Example: myxtts report runs/latest -o report.html --lang fa
+    Example: myxtts report runs/after --before runs/before -o report.html --lang fa
     """
     from myxtts.files import write_atomically
     from myxtts.telemetry.session import load
     from myxtts.tools.report import render
+    from myxtts.tools.report_compare import before_after
     from myxtts.tools.summary import summarize
 
     summary = summarize(load(run))
-    write_atomically(output, render(summary, lang).encode())
+    pair = None if before is None else before_after(summarize(load(before)), summary)
+    write_atomically(output, render(summary, lang, pair).encode())
     if json:
-        print_json(summary.as_json(lang) | {"page": str(output)})
+        compared = {} if pair is None else pair.as_json(lang)
+        print_json(summary.as_json(lang) | compared | {"page": str(output)})
     else:
         stdout().print(f"written: {output}", markup=False)
-
-
-def shown(row: ComparedRow, value: float | None) -> str:
-    """A figure in its unit."""
-    if value is None:
-        return "not measured"
-    formats = {
-        "ms": f"{value:.1f} ms",
-        "per second": f"{value:.2f}/s" if value < 100 else f"{value:.0f}/s",
-        "share": f"{value:.1%}",
-        "percent": f"{value:.0f} %",
-        "MB": f"{value:.0f} MB",
-        "s": f"{value:.1f} s",
-    }
-    return formats[row.unit]

@@ -17,6 +17,7 @@ from myxtts.tools.figures import RunFigures, of_session
 from myxtts.tools.findings import Finding, findings
 from myxtts.tools.gpu_figures import GpuFigures, Tier, gpu_figures, tier
 from myxtts.tools.incidents import Incident, incidents
+from myxtts.tools.series import Series, series
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Summary:
     tier: Tier
     findings: list[Finding]
     incidents: list[Incident]
+    series: Series
+    """What is drawn over time."""
 
     @property
     def virtual(self) -> bool:
@@ -64,6 +67,7 @@ class Summary:
             "virtual_devices": self.virtual,
             "plan": self.session.header.get("plan"),
             "machine": self.session.header.get("machine"),
+            "versions": self.session.header.get("versions"),
             "complete": self.session.complete,
             "figures": None
             if figures is None
@@ -76,6 +80,7 @@ class Summary:
             "tier": asdict(self.tier),
             "findings": [finding_json(one, language) for one in self.findings],
             "incidents": [one.as_json(language) for one in self.incidents],
+            "series": asdict(self.series),
         }
 
 
@@ -95,6 +100,7 @@ def summarize(session: Session, speedup: float | None = None) -> Summary:
         tier=tier(session, speedup),
         findings=findings(session),
         incidents=incidents(session),
+        series=series(session),
     )
 
 
