@@ -56,40 +56,42 @@ def compare(a: RunPath, b: RunPath, lang: Lang = "en", json: Json = False) -> No
 
 def scaling(
     logs: Annotated[list[Path], typer.Argument(help="Runs with different batch sizes.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Draw it into this HTML page, too.")
+    ] = None,
+    lang: Lang = "en",
     json: Json = False,
 ) -> None:
     """Throughput and memory against batch size, the best one, and where it stops paying.
 
-    Example: myxtts scaling runs/batch8 runs/batch16 runs/batch32
+    Example: myxtts scaling runs/batch8 runs/batch16 runs/batch32 -o scaling.html
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from myxtts.tools import figures
-    from myxtts.tools.report_text import said
+    from myxtts.files import write_atomically
+    from myxtts.tools import figures, scaling_page
+    from myxtts.tools.page_words import label
     from myxtts.tools.scaling import scaling as judged
 
     result = judged([figures.read(log) for log in logs])
+    if output is not None:
+        write_atomically(output, scaling_page.render(result, lang).encode())
     if json:
-        print_json(result.as_json())
+        print_json(result.as_json() | {"page": output and str(output)})
         return
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("batch", "useful frames/s", "step", "memory", "per clip", "run"):
+    for heading in scaling_page.headings(lang):
         table.add_column(heading, justify="right")
     for row in result.rows:
-        table.add_row(
-            str(row.batch_size),
-            f"{row.frames_per_second:.0f}",
-            f"{1e3 * row.step_seconds:.1f} ms",
-            said(row.memory_mb, " MB"),
-            f"{row.efficiency:.0%}",
-            row.run,
-        )
+        table.add_row(*scaling_page.cells(row))
     console = stdout()
     if result.virtual:
-        console.print("[yellow]Virtual devices: no figure of such a run is a GPU's.[/]")
+        console.print(f"[yellow]{label('virtual_run', lang)}[/]")
     console.print(table)
-    console.print(result.verdict)
+    console.print(scaling_page.verdict(result, lang))
+    if output is not None:
+        console.print(f"written: {output}", markup=False)
 
 
 def report(
