@@ -42,12 +42,12 @@ class Summary:
     account: list[AccountRow]
     stages: list[StageRow]
     rings: list[RingRow]
+    series: Series
+    """What is drawn over time."""
     gpus: list[GpuFigures]
     tier: Tier
     findings: list[Finding]
     incidents: list[Incident]
-    series: Series
-    """What is drawn over time."""
 
     @property
     def virtual(self) -> bool:
@@ -96,11 +96,11 @@ def summarize(session: Session, speedup: float | None = None) -> Summary:
         account=account(session),
         stages=stage_table(session),
         rings=ring_rows(session),
+        series=series(session),
         gpus=gpu_figures(session),
         tier=tier(session, speedup),
         findings=findings(session),
         incidents=incidents(session),
-        series=series(session),
     )
 
 
