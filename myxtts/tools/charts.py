@@ -200,4 +200,4 @@ def _colour(number: int) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:.0f}" if value >= 10 or value.is_integer() else f"{value:.1f}"

@@ -85,10 +85,10 @@ def _judged(found: dict[str, Any], language: Language) -> str:
     """A verdict with its confidence, what it means and the exact change."""
     sure = f"({label('sure', language)} {found['confidence']:.0%})"
     lost = f" ({label('cost', language)} {found['lost']:.0%})" if not found["healthy"] else ""
-    means = f"{sure} {found['looks']} {found['why']} {found['remedy']}"
+    means = f"{found['looks']} {found['why']} {found['remedy']}"
     change = str(Change(found["change"]["settings"], found["change"]["command"]))
     style = "good" if found["healthy"] else "fix"
-    return card(style, f"{found['title']}.", means, change, lost)
+    return card(style, f"{found['title']} {sure}.", means, change, lost)
 
 
 def _account(summary: Summary, language: Language) -> list[str]:
