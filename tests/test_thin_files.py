@@ -6,40 +6,26 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from myxtts import config_file
+from myxtts.config import Config
 from myxtts.telemetry import session
-
-ROOT = Path(__file__).parents[1]
-SMALL = (
-    "model: {width: 16, encoder_blocks: 1, decoder_blocks: 1}\n"
-    "data: {enable_xla: false, max_buckets: 1, batch_size: 4, model_start_delay: 0.0"
-)
+from tests import programs
 
 
 def run(file: str, *words: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Started from another folder, without the package installed."""
-    environment = {name: of for name, of in os.environ.items() if name != "PYTHONPATH"}
-    return subprocess.run(
-        [sys.executable, str(ROOT / file), *map(str, words)],
-        cwd=folder,
-        env=environment | {"NO_COLOR": "1", "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
+    return programs.run(sys.executable, programs.ROOT / file, *words, folder=folder)
 
 
 @pytest.fixture
-def config(small_corpus, tmp_path: Path) -> Path:
+def config(thin, tmp_path: Path) -> Path:
     file = tmp_path / "mine.yaml"
-    file.write_text(f"{SMALL}, train_data: {small_corpus}}}\n")
+    config_file.save(Config().replaced(thin), file)
     return file
 
 
