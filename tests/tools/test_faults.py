@@ -440,3 +440,35 @@ def test_without_tensorflow(how: str, record, corpus: Path, files, tmp_path: Pat
         if expected != GOOD:
             said = "not installed" if how == "missing" else "cannot be loaded|libcudart|cannot open"
             assert "TensorFlow" in text and re.search(said, text), (command, text)
+
+
+FAKE_DRIVER = """
+import sys
+sys.path.append({root!r})
+from tests.fake_nvml import FakeNvml
+sys.modules[__name__] = FakeNvml(lost={{1: 2}}, missing=("power",))
+"""
+
+
+@pytest.mark.long
+def test_a_real_run_whose_gpu_is_lost_in_the_middle(thin, tmp_path: Path) -> None:
+    """The driver of the whole process tree is a made-up one; everything else is real."""
+    (tmp_path / "driver").mkdir()
+    (tmp_path / "driver" / "pynvml.py").write_text(FAKE_DRIVER.format(root=str(ROOT)))
+    (tmp_path / "config.yaml").write_text(
+        "model: {width: 16, encoder_blocks: 1, decoder_blocks: 1}\n"
+        "data: {enable_xla: false, max_buckets: 1, model_start_delay: 0.0}\n"
+    )
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path / 'driver'}{os.pathsep}{ROOT}"}
+    words = ("profile", "--virtual-gpus", "2", "--batch-size", "4", "--num-steps", "60", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "myxtts", *words, "--train-data", thin["data.train_data"]],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode in (GOOD, MUST_FIX), done.stderr
+    assert "Traceback" not in done.stderr
+    told = json.loads(done.stdout)
+    lost = {card["index"]: card["lost"] for card in told["gpus"]}
+    assert lost == {0: False, 1: True}
+    assert "gpu_lost" in [one["name"] for one in told["incidents"]]
+    assert all(card["power_w"] is None for card in told["gpus"])
