@@ -196,7 +196,9 @@ def concluded(
         async_speedup=_ratio(by_name["synchronous"], dual),
         scaling=scaling(sweep) if len(sweep) > 1 else None,
         tier=tier(dual.summary.session, against_one) if dual.summary else Tier(None, "no_samples"),
-        limits_hold=fitted(limits.summary.session) if limits and limits.summary else None,
+        limits_hold=fitted(limits.summary.session)
+        if limits and limits.summary and not virtual  # a logical CPU device takes no limit
+        else None,
         memory_end=ends,
         stability=stable,
         not_measured=_missing(limits, longer, stable, ends, virtual),
@@ -212,7 +214,9 @@ def _missing(
 ) -> dict[str, str]:
     """What was not measured -> why."""
     missing = {}
-    if limits is None or limits.summary is None:
+    if virtual:
+        missing["limits"] = "shared_memory"
+    elif limits is None or limits.summary is None:
         missing["limits"] = "failed"
     if stable is None:
         failed = longer is not None and longer.summary is None

@@ -214,9 +214,10 @@ def test_figures_of_virtual_devices_are_called_that(record) -> None:
     plan = {"virtual": True}
     outcomes = [
         measured(record, name, 0.1, plan=plan)
-        for name in ("dual-batch-16", "one-device", "synchronous")
+        for name in ("dual-batch-16", "one-device", "synchronous", "memory-limits")
     ]
     result = concluded(outcomes, 16, virtual=True)
+    assert result.limits_hold is None and result.not_measured["limits"] == "shared_memory"
     assert result.tier.reached is None
     assert "No figure here is a GPU" in render(result, environment())
     assert result.as_json()["virtual_devices"] is True
