@@ -31,7 +31,10 @@ class FakeNvml:
         ancestor: int = 40,
         memory_mb: Sequence[int] = (),
         peer: int = 1,
+        dead: bool = False,
     ) -> None:
+        """`dead`: the driver is gone when the first question is asked."""
+        self.dead = dead
         self.cards, self.missing, self.lost, self.has_driver = cards, missing, lost or {}, driver
         self.ancestor, self.peer = ancestor, peer
         self.memory_mb = memory_mb or [24 * 2**10] * cards
@@ -47,10 +50,10 @@ class FakeNvml:
         self.open = False
 
     def nvmlDeviceGetCount(self) -> int:
-        return self.cards
+        return self._answer("count", self.cards)
 
     def nvmlSystemGetDriverVersion(self) -> bytes:
-        return b"550.54"
+        return self._answer("driver", b"550.54")
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
         if index >= self.cards:
@@ -80,6 +83,8 @@ class FakeNvml:
         return self._answer("peer", self.peer)
 
     def _answer(self, metric: str, value: Any) -> Any:
+        if self.dead:
+            raise self.NVMLError(DRIVER_NOT_LOADED)
         if metric in self.missing:
             raise self.NVMLError(NOT_SUPPORTED)
         return value

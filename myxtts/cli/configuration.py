@@ -59,6 +59,7 @@ def show(
 
 def check(
     file: Annotated[Path, typer.Argument(help="The configuration file to check.")],
+    lang: Lang = "en",
     json: Json = False,
 ) -> None:
     """Check a configuration: known keys, right types, possible combinations.
@@ -67,6 +68,7 @@ def check(
     """
     from myxtts import config_file
     from myxtts.errors import UsageError
+    from myxtts.tools.validation_words import said
 
     try:
         config_file.load(file)
@@ -78,7 +80,7 @@ def check(
     if json:
         print_json({"file": str(file), "good": True})
     else:
-        stdout().print(f"{file}: good", markup=False)
+        stdout().print(f"{file}: {said('good', lang)}", markup=False)
 
 
 def init(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from myxtts.cli.configuration import Lang
 from myxtts.cli.console import print_json
 from myxtts.errors import GOOD, MUST_FIX
 
@@ -24,6 +25,7 @@ def validate(
     virtual_gpus: Annotated[
         int, typer.Option(help="Rehearse on N logical CPU devices instead of GPUs.")
     ] = 0,
+    lang: Lang = "en",
     json: Annotated[bool, typer.Option("--json", help="The checks as JSON.")] = False,
 ) -> None:
     """Check that two devices can prepare and train together: five sections, one verdict.
@@ -32,6 +34,7 @@ def validate(
     """
     from myxtts.config import Config
     from myxtts.tools import validation
+    from myxtts.tools.validation_words import said
 
     settings = Config().replaced(
         {"data.data_gpu": data_gpu, "data.model_gpu": model_gpu, "data.virtual_gpus": virtual_gpus}
@@ -43,14 +46,16 @@ def validate(
             continue
         if check.section != section:
             section = check.section
-            typer.echo(f"\n{section}. {validation.SECTIONS[section - 1]}")
-        typer.echo(f"   {MARKS[check.good]} {check.name}: {check.detail}")
+            typer.echo(f"\n{section}. {said(validation.SECTIONS[section - 1], lang)}")
+        typer.echo(f"   {MARKS[check.good]} {said(check.name, lang)}: {check.detail}")
     good = validation.verdict(checks)
     if json:
         print_json({"good": good, "checks": [asdict(check) for check in checks]})
     else:
         missing = validation.SECTIONS[max(check.section for check in checks) :]
         if missing:
-            typer.echo("\nnot reached: " + "; ".join(missing))
-        typer.echo(f"\nverdict: {'the two-device pipeline works here' if good else 'NOT ready'}")
+            unreached = "; ".join(said(section, lang) for section in missing)
+            typer.echo(f"\n{said('not reached', lang)}: {unreached}")
+        verdict = "the two-device pipeline works here" if good else "NOT ready"
+        typer.echo(f"\n{said('verdict', lang)}: {said(verdict, lang)}")
     raise typer.Exit(GOOD if good else MUST_FIX)

@@ -20,9 +20,11 @@ from myxtts.cli import (
     demo,
     devices,
     evaluation,
+    monitor,
     profiling,
     sessions,
     speech,
+    support,
     training,
 )
 from myxtts.cli import tuning as tuning_commands
@@ -46,8 +48,8 @@ app = typer.Typer(
     "Start with: myxtts demo",
 )
 for family in (
-    demo, corpus, training, speech, evaluation, devices, profiling, sessions, tuning_commands,
-    configuration,
+    demo, corpus, training, speech, evaluation, devices, profiling, sessions, monitor,
+    tuning_commands, configuration, support,
 ):  # fmt: skip
     family.register(app)
 

@@ -176,9 +176,16 @@ def accept(
     virtual_gpus: VirtualGpus = 0,
     batch_sizes: Annotated[str, typer.Option(help="Batch sizes to measure.")] = "8,16,32",
     num_steps: Annotated[int, typer.Option(help="Steps of each case.", min=3)] = 100,
+    stability_steps: Annotated[
+        int, typer.Option(help="Steps of the longer run; 0: leave it out.", min=0)
+    ] = 500,
+    largest_batch: Annotated[
+        int, typer.Option(help="Look for the end of the memory up to this batch.", min=0)
+    ] = 512,
     config: ConfigFile = None,
     train_data: TrainData = None,
     output: Output = None,
+    lang: Lang = "en",
     json: Json = False,
 ) -> None:
     """The acceptance run for your own two GPUs: several short runs, one report to send.
@@ -189,6 +196,7 @@ def accept(
     from myxtts.tools import acceptance, acceptance_page
     from myxtts.tools.environment import environment
     from myxtts.tools.profile_run import fresh_folder
+    from myxtts.tools.words import word
 
     batches = _batch_sizes(batch_sizes)
     machine = _require_two(virtual_gpus)
@@ -201,16 +209,18 @@ def accept(
         devices=(data_gpu, model_gpu),
         virtual_gpus=virtual_gpus,
         notice=notice,
+        stability_steps=stability_steps,
+        largest_batch=largest_batch,
     )
     page = folder / "acceptance.html"
-    write_atomically(page, acceptance_page.render(result, machine or environment()).encode())
+    write_atomically(page, acceptance_page.render(result, machine or environment(), lang).encode())
     if json:
-        print_json(result.as_json() | {"report": str(page)})
+        print_json(result.as_json(lang) | {"report": str(page)})
     else:
         console = stdout()
         if result.virtual:
-            console.print("[yellow]Virtual devices: a rehearsal. No figure here is a GPU's.[/]")
-        for question, answer in acceptance_page.conclusions(result):
+            console.print(f"[yellow]{word('rehearsal', lang)}[/]")
+        for question, answer in acceptance_page.conclusions(result, lang):
             console.print(f"{question}: {answer}", markup=False)
         console.print(f"report: {page}", markup=False)
     raise typer.Exit(result.exit_code)

@@ -29,6 +29,7 @@ def configure(
         bool, typer.Option("--verify", help="Read each setting back; fail if one did not take.")
     ] = False,
     config: ConfigFile = None,
+    lang: Lang = "en",
     json: Json = False,
 ) -> None:
     """Apply thread pools, memory policy, XLA, precision, tf.data options and variables.
@@ -40,6 +41,7 @@ def configure(
     from myxtts.errors import GOOD, MUST_FIX
     from myxtts.tools import tuning
     from myxtts.tools.environment import environment
+    from myxtts.tools.validation_words import said
 
     knobs = tuning.apply(load_settings(config), environment().cores)
     if not verify:
@@ -48,7 +50,7 @@ def configure(
             print_json({"applied": wanted, "verified": False})
             return
         for name, value in wanted.items():
-            stdout().print(f"{name}: {value or 'left alone'}", markup=False)
+            stdout().print(f"{name}: {value or said('left alone', lang)}", markup=False)
         _say_scope(tuning.GPU_VARIABLES)
         return
     settings = tuning.verify(knobs)
@@ -59,7 +61,7 @@ def configure(
     else:
         for setting in settings:
             mark = "[green]✓[/]" if setting.taken else "[red]✗[/]"
-            wrong = "" if setting.taken else f" (wanted {setting.wanted})"
+            wrong = "" if setting.taken else f" ({said('wanted', lang)} {setting.wanted})"
             note = f" ({setting.note})" if setting.note else ""
             stdout().print(f"{mark} {setting.name}: {setting.found}{wrong}{note}")
         _say_scope(tuning.GPU_VARIABLES)

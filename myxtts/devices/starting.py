@@ -11,19 +11,35 @@ from typing import Any
 
 from myxtts.errors import UserError
 
+_INSTALL = 'pip install "myxtts[cpu]" (without a GPU) or pip install "myxtts[gpu]"'
+
 
 def require_tensorflow() -> Any:
     """The tensorflow module, or an error that says how to install it."""
-    if find_spec("tensorflow") is None:
+    if not _is_installed():
         raise UserError(
             "TensorFlow is not installed",
             follows="nothing can be trained, spoken or measured",
-            remedy='pip install "myxtts[cpu]" (without a GPU) or pip install "myxtts[gpu]"',
+            remedy=_INSTALL,
         )
-    with _quiet_import():
-        import tensorflow
-
+    try:
+        with _quiet_import():
+            import tensorflow
+    except ImportError as broken:
+        raise UserError(
+            "TensorFlow is installed but cannot be loaded",
+            received=str(broken).partition("\n")[0],
+            follows="nothing can be trained, spoken or measured",
+            remedy=f"install it again: {_INSTALL}",
+        ) from broken
     return tensorflow
+
+
+def _is_installed() -> bool:
+    try:
+        return find_spec("tensorflow") is not None
+    except (ImportError, ValueError):  # something stands in its way
+        return False
 
 
 @contextmanager

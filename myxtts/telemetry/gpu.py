@@ -67,16 +67,18 @@ class Nvml:
 
     def driver(self) -> str | None:
         """The driver's version."""
-        return _text(self._ask(self._library.nvmlSystemGetDriverVersion))
+        try:
+            return _text(self._ask(self._library.nvmlSystemGetDriverVersion))
+        except GpuLost:
+            return None
 
     def gpus(self) -> list[GpuInfo]:
-        """All cards that answer."""
+        """All cards that answer; none when the driver itself is gone."""
         found = []
-        for index in range(self.count()):
-            try:
-                found.append(self.info(index))
-            except GpuLost:
-                continue
+        with contextlib.suppress(GpuLost):
+            for index in range(self.count()):
+                with contextlib.suppress(GpuLost):
+                    found.append(self.info(index))
         return found
 
     def info(self, index: int) -> GpuInfo:

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from myxtts.errors import MeasurementError, UsageError
@@ -18,6 +19,40 @@ from myxtts.telemetry.accounts import ACCOUNTS
 from myxtts.telemetry.run_log import SCHEMA
 
 STAGES = ("load", "upload", "preprocess", "transfer")
+
+_Kinds = type | tuple[type, ...]
+_NUMBER = (int, float)
+# What a line of each kind must hold to be understood; a line without it counts as damaged, so that
+# no reader of a Session has to ask again.
+_NEEDED: dict[str, dict[str, _Kinds]] = {
+    "step": {
+        "step": int, "seconds": _NUMBER, "wait": _NUMBER, "train": _NUMBER, "loss": _NUMBER,
+        "bucket": int, "useful_frames": _NUMBER, "padded_frames": _NUMBER, "compiled": bool,
+    },
+    "gpu": {"index": int},
+    "gpu_lost": {"index": int, "reason": str},
+    "ring": {"name": str, "depth": int, "producer_wait": _NUMBER, "consumer_wait": _NUMBER},
+    "warm": {"compilations": int},
+    "compile": {"seconds": _NUMBER},
+    "checkpoint": {"step": int, "seconds": _NUMBER},
+    "samples": {"step": int, "seconds": _NUMBER},
+    "validation": {"step": int, "loss": _NUMBER, "seconds": _NUMBER},
+    "early_stop": {"step": int, "best_step": int},
+    "out_of_memory": {
+        "step": int, "work": str, "device": str, "rows": int, "length": int, "parts": int,
+    },
+    "bad_step": {"step": int, "clips": list},
+    "went_back": {"step": int, "to": int},
+    "not_saved": {"step": int},
+    "report": {"step": int},
+}  # fmt: skip
+_TABLES = ("config", "plan", "machine", "versions", "losses")
+_TABLES_OF_NUMBERS = ("accounts", "blame", "stages", "rings", "finished")
+_FIGURES = (
+    "wall", "total_steps", "loss", "mean", "std", "wait_share", "useful_frames_per_second",
+    "memory_mb", "utilization", "memory_used_mb", "memory_total_mb", "power_w",
+)  # fmt: skip
+"""Numbers that may be missing, or null where a device does not say."""
 
 
 @dataclass(frozen=True)
@@ -128,16 +163,37 @@ def _parse(lines: list[bytes]) -> tuple[list[dict[str, Any]], int]:
     for line in lines:
         if not line.strip():
             continue
-        try:
-            event = json.loads(line)
-        except ValueError:
+        event = parsed(line)
+        if event is None:
             damaged += 1
-            continue
-        if isinstance(event, dict) and isinstance(event.get("kind"), str):
-            events.append(event)
         else:
-            damaged += 1
+            events.append(event)
     return events, damaged
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """One line of a run.jsonl; None when it was cut, or does not hold what its kind needs."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
+        return None
+    return event if _whole(event) else None
+
+
+def _whole(event: dict[str, Any]) -> bool:
+    needed = {"t": _NUMBER} | _NEEDED.get(event["kind"], {}) if event["kind"] != "header" else {}
+    return (
+        all(isinstance(event.get(name), kinds) for name, kinds in needed.items())
+        and all(isinstance(event.get(name, {}), dict) for name in _TABLES)
+        and all(_numbers(event.get(name, {})) for name in _TABLES_OF_NUMBERS)
+        and all(isinstance(event.get(name, 0), (*_NUMBER, NoneType)) for name in _FIGURES)
+    )
+
+
+def _numbers(table: Any) -> bool:
+    return isinstance(table, dict) and all(isinstance(of, _NUMBER) for of in table.values())
 
 
 def _session(path: Path, events: list[dict[str, Any]], damaged: int) -> Session:
@@ -145,10 +201,7 @@ def _session(path: Path, events: list[dict[str, Any]], damaged: int) -> Session:
     steps, others, end = [], [], None
     for event in events[1:]:
         if event["kind"] == "step":
-            try:
-                steps.append(Step(**{name: event[name] for name in names if name in event}))
-            except TypeError:  # a field is missing
-                damaged += 1
+            steps.append(Step(**{name: event[name] for name in names if name in event}))
         elif event["kind"] == "end":
             end = event
         else:

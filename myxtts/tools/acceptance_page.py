@@ -2,49 +2,85 @@
 
 from __future__ import annotations
 
-from myxtts.tools.acceptance import NOT_TRIED, Acceptance, Outcome
+from myxtts.tools.acceptance import Acceptance, Outcome
+from myxtts.tools.acceptance_limits import MemoryEnd, Stability
+from myxtts.tools.acceptance_words import label
+from myxtts.tools.catalogue import Language
 from myxtts.tools.diagnosis_text import environment_lines
 from myxtts.tools.environment import Environment
-from myxtts.tools.report_page import heading, page, paragraph, table
+from myxtts.tools.report_page import heading, page, paragraph, path, table
 from myxtts.tools.report_text import said, tier_line
-from myxtts.tools.words import word
+
+COLUMNS = (
+    "case",
+    "steps",
+    "step time",
+    "std/mean",
+    "useful frames/s",
+    "waiting for data",
+    "memory",
+)
 
 
-def render(result: Acceptance, machine: Environment) -> str:
+def render(result: Acceptance, machine: Environment, language: Language = "en") -> str:
     """The whole page."""
-    body = [paragraph(word("rehearsal"), "card advice")] if result.virtual else []
+    missing = [f"{label(what, language)}: {label(why, language)}"
+               for what, why in result.not_measured.items()]  # fmt: skip
+    body = [paragraph(label("rehearsal", language), "card advice")] if result.virtual else []
     body += [
-        heading("Result"),
-        table(["", ""], [(name, value) for name, value in conclusions(result)]),
-        heading("Cases"),
+        heading(label("result", language)),
+        table(["", ""], conclusions(result, language)),
+        heading(label("cases", language)),
         table(
-            ["case", "steps", "step time", "std/mean", "useful frames/s", "waiting", "memory"],
-            [_row(one) for one in result.outcomes],
+            [label(name, language) for name in COLUMNS],
+            [_row(one, language) for one in result.outcomes],
         ),
-        heading("Not measured"),
-        paragraph("; ".join(NOT_TRIED)),
-        heading("Machine"),
-        *map(paragraph, environment_lines(machine)),
+        heading(label("missing", language)),
+        *map(paragraph, missing or [label("no_findings", language)]),
+        heading(label("machine", language)),
+        *map(path, environment_lines(machine)),
     ]
-    return page("MyXTTS: acceptance run", body, "en")
+    return page(f"MyXTTS: {label('title', language)}", body, language)
 
 
-def conclusions(result: Acceptance) -> list[tuple[str, str]]:
+def conclusions(result: Acceptance, language: Language = "en") -> list[tuple[str, str]]:
     """(question, answer), for the page and for the terminal."""
-    found = result.scaling
-    return [
-        ("tier", tier_line(result.tier)),
-        ("two devices against one", _times(result.dual_speedup)),
-        ("asynchronous against synchronous", _times(result.async_speedup)),
-        ("best batch size", str(found.best) if found else word("not_measured")),
-        ("batch size that is enough", str(found.enough) if found else word("not_measured")),
-    ]
+    found, unknown = result.scaling, label("not_measured", language)
+    answers = {
+        "tier": tier_line(result.tier, language),
+        "dual": _times(result.dual_speedup, unknown),
+        "async": _times(result.async_speedup, unknown),
+        "best": str(found.best) if found else unknown,
+        "enough": str(found.enough) if found else unknown,
+        "limits": unknown
+        if result.limits_hold is None
+        else label("held" if result.limits_hold else "broken", language),
+        "memory_end": _memory(result.memory_end, unknown, language),
+        "stability": _stability(result.stability, unknown, language),
+    }
+    return [(label(name, language), answer) for name, answer in answers.items()]
 
 
-def _row(outcome: Outcome) -> tuple[str, ...]:
+def _memory(found: MemoryEnd | None, unknown: str, language: Language) -> str:
+    if found is None:
+        return unknown
+    name = "not_reached" if found.ends_at is None else "ends_at" if found.fits else "none_fits"
+    return label(name, language).format(fits=found.fits, ends_at=found.ends_at)
+
+
+def _stability(found: Stability | None, unknown: str, language: Language) -> str:
+    if found is None:
+        return unknown
+    growth = "N/A" if found.memory_growth_mb is None else f"{found.memory_growth_mb:+d} MB"
+    return label("steady" if found.stable else "unsteady", language).format(
+        variation=found.variation, drift=found.drift, growth=growth
+    )
+
+
+def _row(outcome: Outcome, language: Language) -> tuple[str, ...]:
     figures = outcome.figures
     if figures is None:
-        reason = f"{word('not_measured')}: {outcome.not_measured}"
+        reason = f"{label('not_measured', language)}: {outcome.not_measured}"
         return (outcome.name, "", reason, "", "", "", "")
     return (
         outcome.name,
@@ -57,5 +93,5 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def _times(ratio: float | None) -> str:
-    return word("not_measured") if ratio is None else f"{ratio:.2f} ×"
+def _times(ratio: float | None, unknown: str) -> str:
+    return unknown if ratio is None else f"{ratio:.2f} ×"

@@ -219,6 +219,10 @@ _TEXTS: dict[str, dict[Language, tuple[str, str]]] = {
         "en": ("TensorFlow is not installed", "Nothing can be trained or measured without it."),
         "fa": ("TensorFlow نصب نیست", "بدون آن نه آموزشی ممکن است و نه سنجشی."),
     },
+    "tensorflow_broken": {
+        "en": ("TensorFlow does not start", "{reason}."),
+        "fa": ("TensorFlow راه نمی‌افتد", "{reason}."),
+    },
     "gpu_not_seen": {
         "en": (
             "TensorFlow does not see the GPUs",
@@ -232,6 +236,10 @@ _TEXTS: dict[str, dict[Language, tuple[str, str]]] = {
     "no_gpu": {
         "en": ("No GPU was found", "{reason}. GPU figures are not measured."),
         "fa": ("هیچ GPU پیدا نشد", "{reason}. ارقام GPU سنجیده نشده است."),
+    },
+    "corpus_unusable": {
+        "en": ("There is nothing to train on", "{folder}: {reason}."),
+        "fa": ("چیزی برای آموزش نیست", "{folder}: {reason}."),
     },
     "audio_varies": {
         "en": (

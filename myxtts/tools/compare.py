@@ -46,6 +46,25 @@ class ComparedRow:
         least = {"share": 0.01, "percent": 1.0}.get(self.unit, 0.02 * abs(self.a))
         return abs(self.b - self.a) >= least
 
+    def shown(self, value: float | None) -> str:
+        """One of the two figures in its unit."""
+        if value is None:
+            return "N/A"
+        formats = {
+            "ms": f"{value:.1f} ms",
+            "per second": f"{value:.2f}/s" if value < 100 else f"{value:.0f}/s",
+            "share": f"{value:.1%}",
+            "percent": f"{value:.0f} %",
+            "MB": f"{value:.0f} MB",
+            "s": f"{value:.1f} s",
+        }
+        return formats[self.unit]
+
+    @property
+    def shown_change(self) -> str:
+        """The change with its sign; empty when it is not known."""
+        return "" if self.change is None else f"{self.change:+.1%}"
+
     def as_json(self) -> dict[str, Any]:
         """Plain data, for `--json`."""
         return {

@@ -18,7 +18,7 @@ from myxtts.tools.analyze import BatchWaits, Timing, batch_waits, time_corpus, u
 from myxtts.tools.audit import CHECKS
 from myxtts.tools.catalogue import Language
 from myxtts.tools.environment import Environment, environment, prerequisites, tensorflow_gpus
-from myxtts.tools.findings import Finding, exit_code, ordered
+from myxtts.tools.findings import Change, Finding, exit_code, ordered
 from myxtts.tools.profile_run import Notice, profile, with_corpus
 from myxtts.tools.summary import Summary, finding_json, summarize
 
@@ -71,10 +71,15 @@ def diagnose(config: Config, folder: Path, *, steps: int, notice: Notice) -> Dia
     """Look at everything; with `steps` of 0 nothing is trained."""
     found = environment()
     result = Diagnosis(found, [], _checks(config, found))
-    seen = tensorflow_gpus()
-    result.prerequisites = prerequisites(found, seen)
+    seen, reason, broken = None, "TensorFlow is not installed", []
+    try:
+        seen = tensorflow_gpus()
+    except UserError as unusable:
+        reason = f"{unusable.rule}: {unusable.received}"
+        change = Change(command=unusable.remedy)
+        broken = [Finding("tensorflow_broken", "fix", {"reason": reason}, None, change)]
+    result.prerequisites = [*broken, *prerequisites(found, seen)]
     if seen is None:
-        reason = "TensorFlow is not installed"
         result.not_measured |= dict.fromkeys(("settings", "data pipeline", "run"), reason)
     else:
         _measure(result, config, folder, steps, notice)
@@ -97,7 +102,7 @@ def _measure(result: Diagnosis, config: Config, folder: Path, steps: int, notice
     cores = result.environment.cores
     result.settings = attempt("settings", lambda: tuning.verify(tuning.apply(config, cores)))
     ready = attempt("corpus", lambda: with_corpus(config, notice))
-    if ready is None:
+    if ready is None or not _usable(result, ready):
         return
     timings = attempt("data pipeline", lambda: time_corpus(ready))
     if timings is not None:
@@ -109,6 +114,27 @@ def _measure(result: Diagnosis, config: Config, folder: Path, steps: int, notice
     if session is not None:
         result.waits = attempt("waits", lambda: batch_waits(session))
         result.summary = summarize(session)
+
+
+def _usable(result: Diagnosis, config: Config) -> bool:
+    """Whether there is anything to train on; if not, that is what must be fixed."""
+    from myxtts.data.ljspeech import read_corpus
+
+    folder = Path(str(config.data.train_data))
+    try:
+        clips = read_corpus(folder)
+        wrong = "" if any(clip.audio.is_file() for clip in clips) else "its audio is missing"
+        remedy = "myxtts corpus check FOLDER"
+    except UserError as refused:
+        wrong, remedy = refused.rule, refused.remedy
+    if not wrong:
+        return True
+    evidence = {"folder": str(folder), "reason": wrong}
+    result.prerequisites.append(
+        Finding("corpus_unusable", "fix", evidence, None, Change(command=remedy))
+    )
+    result.not_measured |= dict.fromkeys(("data pipeline", "run"), wrong)
+    return False
 
 
 def _merged(config: Config, result: Diagnosis) -> list[Finding]:

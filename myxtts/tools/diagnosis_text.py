@@ -9,6 +9,7 @@ from myxtts.tools.catalogue import Language
 from myxtts.tools.diagnosis import Diagnosis
 from myxtts.tools.environment import Environment
 from myxtts.tools.report_text import MARKS, show, show_findings, show_verdict
+from myxtts.tools.validation_words import said
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,25 +23,25 @@ def show_diagnosis(found: Diagnosis, console: Console, language: Language) -> No
     if found.summary is not None:
         show_verdict(found.summary.verdict, console, language)
         console.print()
-    console.print("[bold]1. Machine and GPUs[/]")
+    console.print(f"[bold]{said('1. Machine and GPUs', language)}[/]")
     show_environment(found.environment, console)
-    console.print("\n[bold]2. TensorFlow settings[/]")
+    console.print(f"\n[bold]{said('2. TensorFlow settings', language)}[/]")
     for setting in found.settings or []:
         mark = GOOD_MARK if setting.taken else MARKS["fix"]
         console.print(f"{mark} {setting.name}: {setting.found}")
-    console.print("\n[bold]3. Configuration[/]")
+    console.print(f"\n[bold]{said('3. Configuration', language)}[/]")
     for name, finding in found.checks.items():
         mark = GOOD_MARK if finding is None else MARKS[finding.severity]
         console.print(f"{mark} {name.replace('_', ' ')}")
-    console.print("\n[bold]4. Data pipeline[/]")
+    console.print(f"\n[bold]{said('4. Data pipeline', language)}[/]")
     if found.text is not None and found.audio is not None:
         show_timings(found.text, found.audio, found.waits, console)
-    console.print("\n[bold]5. A short run, GPUs watched[/]")
+    console.print(f"\n[bold]{said('5. A short run, GPUs watched', language)}[/]")
     if found.summary is not None:
         show(found.summary, console, language)
     for what, why in found.not_measured.items():
-        console.print(f"not measured: {what}: {why}", markup=False)
-    console.print("\n[bold]6. Recommendations, the largest gain first[/]")
+        console.print(f"{said('not measured', language)}: {what}: {why}", markup=False)
+    console.print(f"\n[bold]{said('6. Recommendations, the largest gain first', language)}[/]")
     show_findings(found.findings, console, language)
 
 

@@ -78,6 +78,10 @@ class Incident:
         evidence = dict(self.evidence)
         if "work" in evidence:
             evidence["work"] = word(evidence["work"], language)
+        if language == "fa":  # names in Latin letters keep their order inside the sentence
+            evidence = {
+                k: f"\u2068{v}\u2069" if isinstance(v, str) else v for k, v in evidence.items()
+            }
         return _SENTENCES[self.name][language].format(**evidence)
 
     def as_json(self, language: Language = "en") -> dict[str, Any]:

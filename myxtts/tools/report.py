@@ -1,33 +1,39 @@
 """The report of a run as one self-contained HTML page, in English or Persian.
 
-It lays out a `Summary`; the parts of the page are `report_page`'s, the judgement is `findings`'.
+It lays out a `Summary` and computes nothing. What is drawn is `report_charts`', two runs side by
+side are `report_compare`'s, the parts of the page are `report_page`'s, the judgement is `verdict`'s
+and `findings`'.
 """
 
 from __future__ import annotations
 
-from myxtts.telemetry.session import Session
+from typing import Any
+
 from myxtts.tools.catalogue import Language, reason, title
-from myxtts.tools.findings import Finding
+from myxtts.tools.findings import Change, Finding
+from myxtts.tools.page_words import label
+from myxtts.tools.report_charts import devices, rings, step_times, timeline
+from myxtts.tools.report_compare import BeforeAfter, section
 from myxtts.tools.report_page import (
     card,
     heading,
-    line_plot,
     page,
     paragraph,
+    path,
     stacked_bar,
     table,
 )
-from myxtts.tools.report_text import device_name, figures_line, said, tier_line
+from myxtts.tools.report_text import figures_line, tier_line
 from myxtts.tools.summary import Summary
 from myxtts.tools.words import word
 
-MOST_POINTS = 800
-"""More would not be seen, and would make the page heavy."""
 
-
-def render(summary: Summary, language: Language = "en") -> str:
-    """The whole page."""
-    return page(f"MyXTTS: {word('report_title', language)}", sections(summary, language), language)
+def render(summary: Summary, language: Language = "en", compared: BeforeAfter | None = None) -> str:
+    """The whole page; `compared` adds the run before."""
+    body = [path(str(summary.session.path)), *sections(summary, language)]
+    if compared is not None:
+        body += section(compared, summary, language)
+    return page(f"MyXTTS: {word('report_title', language)}", body, language)
 
 
 def sections(summary: Summary, language: Language = "en") -> list[str]:
@@ -35,34 +41,54 @@ def sections(summary: Summary, language: Language = "en") -> list[str]:
     parts = (
         _verdict,
         _account,
-        _stages,
-        _step_times,
-        _rings,
-        _devices,
-        _incidents,
         _findings,
+        timeline,
+        _stages,
+        step_times,
+        rings,
+        devices,
+        _incidents,
         _machine,
     )
     return [part for section in parts for part in section(summary, language)]
 
 
 def _verdict(summary: Summary, language: Language) -> list[str]:
-    rehearsal = [paragraph(word("rehearsal", language), "card advice")] if summary.virtual else []
-    worst = summary.worst
-    if summary.figures is None:
-        verdict = card("note", word("not_measured", language), "")
-    elif worst is None:
-        verdict = card("note", word("healthy", language), "")
-    else:
-        verdict = _finding(worst, language)
+    notes = []
+    if summary.virtual:
+        notes.append(card("advice", word("rehearsal", language), ""))
+    if not summary.session.complete:
+        notes.append(card("note", label("cut_short", language), ""))
     tier = f"{word('tier', language)}: {tier_line(summary.tier, language)}"
     return [
-        *rehearsal,
+        *notes,
         heading(word("verdict", language)),
-        verdict,
+        _verdict_card(summary, language),
         paragraph(figures_line(summary, language)),
         paragraph(tier),
     ]
+
+
+def _verdict_card(summary: Summary, language: Language) -> str:
+    found = summary.as_json(language).get("verdict")
+    worst = summary.worst
+    if found is not None:
+        return _judged(found, language)
+    if summary.figures is None:
+        return card("note", word("not_measured", language), "")
+    return (
+        card("good", word("healthy", language), "") if worst is None else _finding(worst, language)
+    )
+
+
+def _judged(found: dict[str, Any], language: Language) -> str:
+    """A verdict with its confidence, what it means and the exact change."""
+    sure = f"({label('sure', language)} {found['confidence']:.0%})"
+    lost = f" ({label('cost', language)} {found['lost']:.0%})" if not found["healthy"] else ""
+    means = f"{found['looks']} {found['why']} {found['remedy']}"
+    change = str(Change(found["change"]["settings"], found["change"]["command"]))
+    style = "good" if found["healthy"] else "fix"
+    return card(style, f"{found['title']} {sure}.", means, change, lost)
 
 
 def _account(summary: Summary, language: Language) -> list[str]:
@@ -90,50 +116,6 @@ def _stages(summary: Summary, language: Language) -> list[str]:
     ]
 
 
-def _step_times(summary: Summary, language: Language) -> list[str]:
-    points = _thinned(summary.session)
-    if summary.figures is None or len(points) < 2:
-        return []
-    mean = 1e3 * summary.figures.step_seconds
-    plot = line_plot(points, mean, word("step", language), "ms")
-    return [heading(word("step_times", language)), plot]
-
-
-def _rings(summary: Summary, language: Language) -> list[str]:
-    if not summary.rings:
-        return []
-    names = ("ring", "depth", "occupancy", "producer_wait", "consumer_wait")
-    rows = [
-        (
-            row.name,
-            str(row.depth),
-            said(row.occupancy, digits=1),
-            f"{row.producer_wait:.2f} s",
-            f"{row.consumer_wait:.2f} s",
-        )
-        for row in summary.rings
-    ]
-    return [heading(word("rings", language)), table([word(n, language) for n in names], rows)]
-
-
-def _devices(summary: Summary, language: Language) -> list[str]:
-    if not summary.gpus:
-        text = f"GPU: {word('not_measured', language)}"
-        return [heading(word("devices", language)), paragraph(text)]
-    names = ("device", "role", "utilization", "memory", "power")
-    rows = [
-        (
-            device_name(row, language),
-            word(row.role, language),
-            said(row.utilization, " %"),
-            f"{said(row.memory_used_mb)} / {said(row.memory_total_mb)} MB",
-            said(row.power_w, " W"),
-        )
-        for row in summary.gpus
-    ]
-    return [heading(word("devices", language)), table([word(n, language) for n in names], rows)]
-
-
 def _incidents(summary: Summary, language: Language) -> list[str]:
     if not summary.incidents:
         return []
@@ -146,7 +128,7 @@ def _incidents(summary: Summary, language: Language) -> list[str]:
 def _findings(summary: Summary, language: Language) -> list[str]:
     found = [_finding(one, language) for one in summary.findings]
     none = [paragraph(word("no_findings", language))]
-    return [heading(word("findings", language)), *(found or none)]
+    return [heading(label("recommendations", language)), *(found or none)]
 
 
 def _finding(finding: Finding, language: Language) -> str:
@@ -164,11 +146,3 @@ def _machine(summary: Summary, language: Language) -> list[str]:
     }
     text = ", ".join(f"{name} {value}" for name, value in facts.items())
     return [heading(word("machine", language)), f'<div dir="ltr">{paragraph(text)}</div>']
-
-
-def _thinned(session: Session) -> list[tuple[float, float]]:
-    """(step, ms) of the steady steps; of each group of a long run the slowest, which matters."""
-    points = [(float(step.step), 1e3 * step.seconds) for step in session.steady_steps]
-    size = -(-len(points) // MOST_POINTS) or 1
-    groups = [points[i : i + size] for i in range(0, len(points), size)]
-    return [max(group, key=lambda point: point[1]) for group in groups]

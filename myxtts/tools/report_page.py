@@ -1,4 +1,4 @@
-"""The parts of an HTML page: shell, style, tables, a stacked bar and a line plot.
+"""The parts of an HTML page: shell, style, cards, tables and a stacked bar; plots are `charts`'.
 
 Everything is inside the page (no script, no font, no image from elsewhere), so it opens offline,
 in light and dark, and from right to left in Persian. Every text is escaped here. What is on the
@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from myxtts.tools import charts
 from myxtts.tools.catalogue import Language
 
 COLOURS = ("#c2410c", "#b45309", "#15803d", "#7c3aed", "#0369a1", "#be185d", "#64748b")
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #5b6470; --page: #ffffff;
-  --card: #f5f6f8; --line: #d5d9df; --fix: #b42318; --advice: #a15c07; --note: #5b6470; }
+  --card: #f5f6f8; --line: #d5d9df; --fix: #b42318; --advice: #a15c07; --note: #5b6470;
+  --good: #15803d; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8eaed; --soft: #a3abb5; --page: #14171a;
-  --card: #1e2328; --line: #3a4149; --fix: #ff8a80; --advice: #f6c26b; --note: #a3abb5; } }
+  --card: #1e2328; --line: #3a4149; --fix: #ff8a80; --advice: #f6c26b; --note: #a3abb5;
+  --good: #7bd88f; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem; max-width: 60rem; background: var(--page);
   color: var(--text); font: 16px/1.6 system-ui, "Segoe UI", Tahoma, "Vazirmatn", sans-serif; }
@@ -31,13 +34,18 @@ h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2r
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: start; }
 td { font-variant-numeric: tabular-nums; } th { color: var(--soft); font-weight: 600; }
-code { direction: ltr; unicode-bidi: isolate; }
+code { direction: ltr; unicode-bidi: isolate; } code span { white-space: nowrap; }
 .bar { display: flex; height: 2rem; border-radius: .4rem; overflow: hidden; margin: .5rem 0; }
 .key { display: inline-block; width: .8rem; height: .8rem; border-radius: .2rem; }
-svg { width: 100%; height: auto; direction: ltr; } svg text { fill: var(--soft); font-size: 12px; }
-svg .axis { stroke: var(--line); } svg .line { stroke: #0369a1; fill: none; stroke-width: 1.5; }
-svg .mean { stroke: var(--soft); stroke-dasharray: 4 4; }
-@media (prefers-color-scheme: dark) { svg .line { stroke: #7cc4f5; } }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem; color: var(--soft); font-weight: 600; }
+.good { border-inline-start: .3rem solid var(--good); } .good b { color: var(--good); }
+.path { overflow-wrap: anywhere; unicode-bidi: isolate; }
+@media (max-width: 34rem) { body { padding: .75rem; font-size: 15px; }
+  th, td { padding: .25rem .35rem; } }
+@media print { :root { --text: #000; --soft: #444; --page: #fff; --card: #f5f6f8; --line: #bbb; }
+  body { max-width: none; padding: 0; font-size: 11pt; } h2 { break-after: avoid; }
+  .card, tr { break-inside: avoid; } .wide { overflow: visible; }
+  .bar, .key { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 """
 
 
@@ -48,7 +56,7 @@ def page(title: str, body: Sequence[str], language: Language) -> str:
         f'<!doctype html>\n<html lang="{language}" dir="{direction}">\n<head>\n'
         '<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}{charts.STYLE}</style>\n</head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )
 
@@ -57,21 +65,36 @@ def heading(text: str) -> str:
     return f"<h2>{escape(text)}</h2>"
 
 
+def subheading(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
+def path(text: str) -> str:
+    """A file's name, which reads from the left and may be long."""
+    return f'<p class="soft"><span class="path" dir="ltr">{escape(text)}</span></p>'
+
+
 def paragraph(text: str, style: str = "soft") -> str:
     return f'<p class="{style}">{escape(text)}</p>'
 
 
 def card(style: str, title: str, text: str, code: str = "", after: str = "") -> str:
     """A finding: its title, its reason, and the change as code."""
-    change = f"<br><code>{escape(code)}</code> {escape(after)}" if code else ""
+    change = f'<br><code dir="ltr">{_unbroken(code)}</code> {escape(after)}' if code else ""
     return f'<div class="card {style}"><b>{escape(title)}</b> {escape(text)}{change}</div>'
+
+
+def _unbroken(code: str) -> str:
+    """Escaped; a flag is not torn apart after its dashes."""
+    words = (escape(word) for word in code.split(" "))
+    return " ".join(f"<span>{word}</span>" if word.startswith("--") else word for word in words)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Plain cells; the first column names the row."""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
+        f'<tr><th scope="row"><bdi>{escape(row[0])}</bdi></th>'
         + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row[1:])
         + "</tr>"
         for row in rows
@@ -82,7 +105,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def stacked_bar(parts: Sequence[tuple[str, float, str]]) -> str:
+def stacked_bar(parts: Sequence[tuple[str, float, str]], *, listed: bool = True) -> str:
     """(label, percent, amount) as one bar that is 100 % wide, and the table that reads it out."""
     coloured = [(*part, COLOURS[i % len(COLOURS)]) for i, part in enumerate(parts)]
     segments = "".join(
@@ -98,39 +121,5 @@ def stacked_bar(parts: Sequence[tuple[str, float, str]]) -> str:
         for label, percent, amount, colour in coloured
     )
     described = ", ".join(f"{label} {percent:.1f} %" for label, percent, _ in parts)
-    return (
-        f'<div class="bar" role="img" aria-label="{escape(described)}">{segments}</div>'
-        f'<div class="wide"><table><tbody>{rows}</tbody></table></div>'
-    )
-
-
-def line_plot(points: Sequence[tuple[float, float]], mean: float, x_name: str, unit: str) -> str:
-    """A line over at least two points, from zero, with its mean dashed."""
-    width, height, left, bottom, top = 800, 240, 56, 28, 12
-    first, last = points[0][0], points[-1][0]
-    highest = max(y for _, y in points) * 1.05 or 1.0
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        across = (x - first) / ((last - first) or 1.0)
-        return left + across * (width - left - 8), height - bottom - y / highest * (
-            height - bottom - top
-        )
-
-    line = " ".join(f"{px:.1f},{py:.1f}" for px, py in (at(x, y) for x, y in points))
-    base, mean_y = at(first, 0)[1], at(first, mean)[1]
-    labels = "".join(
-        f'<text x="{left - 6}" y="{at(first, value)[1] + 4:.1f}" text-anchor="end">'
-        f"{value:.0f}</text>"
-        for value in (0.0, highest / 2, highest)
-    )
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(x_name)}: {mean:.1f} {escape(unit)}">'
-        f'<line class="axis" x1="{left}" y1="{base}" x2="{width - 8}" y2="{base}"/>'
-        f'<line class="mean" x1="{left}" y1="{mean_y:.1f}" x2="{width - 8}" y2="{mean_y:.1f}"/>'
-        f'<polyline class="line" points="{line}"/>{labels}'
-        f'<text x="{left}" y="{height - 8}">{first:.0f}</text>'
-        f'<text x="{width - 8}" y="{height - 8}" text-anchor="end">'
-        f"{escape(x_name)} {last:.0f}</text>"
-        f'<text x="4" y="{top}">{escape(unit)}</text></svg>'
-    )
+    bar = f'<div class="bar" role="img" aria-label="{escape(described)}">{segments}</div>'
+    return f'{bar}<div class="wide"><table><tbody>{rows}</tbody></table></div>' if listed else bar

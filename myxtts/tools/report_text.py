@@ -92,13 +92,15 @@ def figures_line(summary: Summary, language: Language = "en") -> str:
     time = f"{1e3 * figures.step_seconds:.1f} ms ± {1e3 * figures.step_std:.1f}"
     if language == "fa":
         time = f"\u2066{time}\u2069"  # its parts keep their order inside right-to-left text
-    return (
-        f"{word('batch_size', language)} {said(figures.batch_size)}, "
+    comma = "، " if language == "fa" else ", "
+    parts = (
+        f"{word('batch_size', language)} {said(figures.batch_size)}",
         f"{figures.steps} {word('steps', language)}: {time} "
-        f"({word('variation', language)} {figures.variation:.1%}), "
-        f"{figures.steps_per_second:.2f} {word('steps_per_second', language)}, "
-        f"{figures.useful_frames_per_second:.0f} {word('useful_frames', language)}"
+        f"({word('variation', language)} {figures.variation:.1%})",
+        f"{figures.steps_per_second:.2f} {word('steps_per_second', language)}",
+        f"{figures.useful_frames_per_second:.0f} {word('useful_frames', language)}",
     )
+    return comma.join(parts)
 
 
 def tier_line(tier: Tier, language: Language = "en") -> str:

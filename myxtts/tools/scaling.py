@@ -38,11 +38,9 @@ class Scaling:
     virtual: bool
 
     @property
-    def verdict(self) -> str:
-        """One sentence."""
-        if self.enough == self.rows[-1].batch_size:
-            return f"best: {self.best}; it still pays there, and larger ones were not measured"
-        return f"best: {self.best}; beyond {self.enough} less than 5 % is gained"
+    def still_pays(self) -> bool:
+        """The largest size measured is also the smallest that is good enough."""
+        return self.enough == self.rows[-1].batch_size
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, for `--json`."""

@@ -17,6 +17,7 @@ from myxtts.tools.figures import RunFigures, of_session
 from myxtts.tools.findings import Finding, exit_code, findings
 from myxtts.tools.gpu_figures import GpuFigures, Tier, gpu_figures, tier
 from myxtts.tools.incidents import Incident, incidents
+from myxtts.tools.series import Series, series
 from myxtts.tools.verdict import Verdict, verdict
 
 
@@ -42,6 +43,8 @@ class Summary:
     account: list[AccountRow]
     stages: list[StageRow]
     rings: list[RingRow]
+    series: Series
+    """What is drawn over time."""
     gpus: list[GpuFigures]
     tier: Tier
     findings: list[Finding]
@@ -74,6 +77,7 @@ class Summary:
             "virtual_devices": self.virtual,
             "plan": self.session.header.get("plan"),
             "machine": self.session.header.get("machine"),
+            "versions": self.session.header.get("versions"),
             "complete": self.session.complete,
             "figures": None
             if figures is None
@@ -86,6 +90,7 @@ class Summary:
             "tier": asdict(self.tier),
             "findings": [finding_json(one, language) for one in self.findings],
             "incidents": [one.as_json(language) for one in self.incidents],
+            "series": asdict(self.series),
         }
 
 
@@ -101,6 +106,7 @@ def summarize(session: Session, speedup: float | None = None) -> Summary:
         account=account(session),
         stages=stage_table(session),
         rings=ring_rows(session),
+        series=series(session),
         gpus=gpu_figures(session),
         tier=tier(session, speedup),
         findings=findings(session),

@@ -19,17 +19,24 @@ FLAGS = {
         "--model-start-delay --cache-dataset --virtual-gpus --plan --output --resume "
         "--from-checkpoint --trace"
     ),
-    "validate": "--data-gpu --model-gpu --virtual-gpus --json",
+    "validate": "--data-gpu --model-gpu --virtual-gpus --json --lang",
     "profile": "--batch-size --num-steps --data-gpu --model-gpu --virtual-gpus --json --lang",
     "diagnose": "--config --json --lang",
-    "configure": "--verify --json",
+    "configure": "--verify --json --lang",
     "analyze": "--config --json --lang",
     "check-gpu": "--config --json --lang",
     "fix": "--config --json --lang",
-    "compare": "--json",
-    "scaling": "--json",
-    "accept": "--data-gpu --model-gpu --virtual-gpus --json",
-    "report": "--output --lang",
+    "compare": "--json --lang",
+    "scaling": "--output --json --lang",
+    "accept": (
+        "--data-gpu --model-gpu --virtual-gpus --batch-sizes --stability-steps --largest-batch "
+        "--json --lang"
+    ),
+    "report": "--output --before --lang --json",
+    "monitor": "--once --wait --interval --lang --json",
+    "doctor": "--config --train-data --lang --json",
+    "bundle": "--output --config --with-transcripts --json",
+    "config check": "--lang --json",
     "evaluate": "--checkpoint --data --clips --reference --language --output --lang --json",
     "say": (
         "--checkpoint --reference --speaker --language --speed --pause --output --from-file "

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from myxtts.cli.main import main
-
-ROOT = Path(__file__).parents[2]
-
-
-def run(*command: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A program of the repository, started from somewhere else, without the package installed."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return subprocess.run(
-        [str(part) for part in command],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+from tests.programs import ROOT, run
 
 
 def document(capsys: pytest.CaptureFixture[str]) -> dict:

@@ -8,8 +8,9 @@ import pytest
 
 from myxtts.config import Config
 from myxtts.errors import MeasurementError, UsageError
-from myxtts.tools import acceptance, profile_run
+from myxtts.tools import profile_run
 from myxtts.tools.acceptance import Outcome, cases, concluded
+from myxtts.tools.acceptance_limits import MemoryEnd, memory_end
 from myxtts.tools.acceptance_page import conclusions, render
 from myxtts.tools.analyze import batch_waits, time_corpus, uneven_audio
 from myxtts.tools.diagnosis import diagnose
@@ -120,7 +121,11 @@ def test_the_cases_of_an_acceptance_run() -> None:
     planned = {case.name: case.config.data for case in cases(Config(), [32, 8, 16], 2, 3, 0)}
     assert list(planned) == [
         "dual-batch-8", "dual-batch-16", "dual-batch-32", "one-device", "synchronous",
+        "memory-limits",
     ]  # fmt: skip
+    assert planned["memory-limits"].enable_memory_isolation
+    longer = cases(Config(), [8], 0, 1, 0, stability_steps=500)[-1]
+    assert (longer.name, longer.steps, longer.config.data.batch_size) == ("longer-run", 500, 8)
     assert {data.batch_size for data in planned.values()} == {8, 16, 32}
     assert (planned["dual-batch-8"].data_gpu, planned["dual-batch-8"].model_gpu) == (2, 3)
     assert planned["one-device"].data_gpu is None and planned["one-device"].batch_size == 16
@@ -149,7 +154,46 @@ def test_conclusions_of_an_acceptance_run(record) -> None:
     assert answers["two devices against one"] == "2.50 ×"
     page = render(result, environment())
     assert page.count("<h2>") == 4 and "2.50 ×" in page
-    assert all(what in page for what in acceptance.NOT_TRIED)
+    assert result.not_measured == {
+        "limits": "failed", "stability": "left_out", "memory_end": "failed",
+    }  # fmt: skip
+    assert "stability over a longer run: left out" in page
+    assert 'dir="rtl"' in render(result, environment(), "fa")
+
+
+def test_a_longer_run_and_memory_limits_are_judged(record) -> None:
+    names = ("dual-batch-16", "one-device", "synchronous", "memory-limits")
+    outcomes = [measured(record, name, 0.1) for name in names]
+    slower = summarize(record("longer-run", times=[0.1] * 50 + [0.2] * 50))
+    result = concluded([*outcomes, Outcome("longer-run", slower, None)], 16, virtual=False)
+    assert result.limits_hold and result.stability is not None
+    assert result.stability.drift == pytest.approx(1.0) and not result.stability.stable
+    assert result.exit_code == 1 and result.as_json()["stability"]["stable"] is False
+    assert dict(conclusions(result))["memory limits"] == "hold under load"
+    assert "NOT stable" in dict(conclusions(result))["stability over a longer run"]
+    steady = summarize(record("steady", times=[0.1] * 100))
+    good = concluded([*outcomes, Outcome("longer-run", steady, None)], 16, virtual=False)
+    assert good.exit_code == 0
+
+
+def test_the_batch_where_memory_ends(record) -> None:
+    asked = []
+
+    def fits_up_to(largest):
+        def run(batch: int):
+            asked.append(batch)
+            return record(f"b{largest}-{batch}") if batch <= largest else None
+
+        return run
+
+    assert memory_end(fits_up_to(128), 64, 512) == MemoryEnd(128, 256)
+    assert asked == [64, 128, 256]
+    assert memory_end(fits_up_to(1), 64, 512) == MemoryEnd(None, 64)
+    assert memory_end(fits_up_to(9999), 64, 128) == MemoryEnd(128, None)
+    session = record("parts")
+    short = {"kind": "out_of_memory", "t": 1.0, "step": 1, "parts": 2}
+    parted = type(session)(**{**vars(session), "events": (*session.events, short)})
+    assert memory_end(lambda batch: parted, 64, 512).ends_at == 64
 
 
 def test_a_case_that_failed_is_listed_and_must_be_fixed(record) -> None:
@@ -170,9 +214,10 @@ def test_figures_of_virtual_devices_are_called_that(record) -> None:
     plan = {"virtual": True}
     outcomes = [
         measured(record, name, 0.1, plan=plan)
-        for name in ("dual-batch-16", "one-device", "synchronous")
+        for name in ("dual-batch-16", "one-device", "synchronous", "memory-limits")
     ]
     result = concluded(outcomes, 16, virtual=True)
+    assert result.limits_hold is None and result.not_measured["limits"] == "shared_memory"
     assert result.tier.reached is None
     assert "No figure here is a GPU" in render(result, environment())
     assert result.as_json()["virtual_devices"] is True

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from myxtts.tools import audit, catalogue, environment, findings, words
+from myxtts.tools import audit, catalogue, environment, findings, page_words, words
 from myxtts.tools.catalogue import LANGUAGES
 from myxtts.tools.report import render
+from myxtts.tools.report_compare import before_after
 from myxtts.tools.report_text import show
 from myxtts.tools.summary import summarize
 
@@ -61,8 +62,8 @@ def test_the_page_is_whole_and_self_contained(record, language) -> None:
     page = render(starving(record), language)
     structure = parsed(page)
     assert ("dir", "rtl" if language == "fa" else "ltr") in structure.attributes
-    assert structure.tags.count("svg") == 1
-    assert structure.tags.count("h2") == 8
+    assert structure.tags.count("svg") == 2 + 2 + 2 + 3  # lanes, step times, buffers, GPUs
+    assert structure.tags.count("h2") == 9
     assert "prefers-color-scheme: dark" in page
     assert not re.search(r"(src|href)=|https?://|@import|url\(|<script", page)
 
@@ -78,6 +79,61 @@ def test_the_page_says_what_the_summary_says(record) -> None:
         assert f"{row.percent:.1f} %" in text
     assert "50.0%" in text
     assert summary.worst is not None and summary.worst.rule == "training_low"
+
+
+def test_every_number_of_a_chart_is_in_the_json(record) -> None:
+    summary = starving(record)
+    page, told = render(summary), summary.as_json()
+    drawn = told["series"]
+    assert f"median {1e3 * drawn['distribution']['median']:.1f} ms" in page
+    assert f"95 % are below {1e3 * drawn['distribution']['slow']:.1f} ms" in page
+    window = drawn["timeline"]
+    assert f"Steps {window['first_step']} to {window['last_step']}" in page
+    lanes = {lane["name"]: lane["spans"] for lane in window["lanes"]}
+    assert page.count("<title>training, step ") == len(lanes["training"])
+    assert {ring["name"] for ring in drawn["rings"]} == {"host", "ready"}
+    assert len(drawn["gpus"]) == 6
+
+
+def test_before_and_after_stand_side_by_side(record) -> None:
+    before = summarize(record("before", times=(0.2,) * 20))
+    after = summarize(record("after"))
+    pair = before_after(before, after)
+    for language in LANGUAGES:
+        page = render(after, language, pair)
+        assert page_words.label("before_after", language) in page
+        assert all(row.shown(row.a) in page and row.shown(row.b) in page for row in pair.rows)
+        assert page_words.label("better", language) in page
+    told = pair.as_json()
+    assert told["before"]["figures"]["step_seconds"] == pytest.approx(0.2)
+    assert {row["name"]: row["verdict"] for row in told["compared"]}["step time"] == "better"
+    cut = summarize(record("cut", times=(0.1,)))
+    assert before_after(cut, after).rows == []
+    assert "not measured" in render(after, "en", before_after(cut, after))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_verdict_is_shown_with_its_confidence_and_change(record, monkeypatch, language) -> None:
+    verdict = {
+        "cause": "disk", "healthy": False, "confidence": 0.83, "lost": 0.42, "title": "<Slow>",
+        "looks": "It waits.", "why": "Few bytes.", "remedy": "Keep it in memory.",
+        "change": {"settings": {"data.cache_dataset": True}, "command": ""},
+    }  # fmt: skip
+    summary = summarize(record())
+    told = summary.as_json(language) | {"verdict": verdict}
+    monkeypatch.setattr(type(summary), "as_json", lambda self, language="en": told)
+    text = parsed(render(summary, language)).text
+    for said in ("<Slow>", "83%", "42%", "It waits. Few bytes. Keep it in memory.",
+                 "data.cache_dataset: true"):  # fmt: skip
+        assert said in text
+
+
+def test_a_lost_gpu_is_marked_where_it_was_lost(record) -> None:
+    session = record()
+    gone = {"kind": "gpu_lost", "t": 1.0, "index": 1, "reason": "the GPU is lost"}
+    lost = type(session)(**{**vars(session), "events": (*session.events, gone)})
+    text = parsed(render(summarize(lost))).text
+    assert "GPU 1 lost" in text and "(lost)" in text
 
 
 def test_the_bar_is_one_hundred_percent_wide(record) -> None:
@@ -100,14 +156,14 @@ def test_a_rehearsal_is_called_one_and_has_no_tier(record) -> None:
 def test_a_run_without_steady_steps_is_not_measured(record) -> None:
     summary = summarize(record(times=(0.1,), ended=False))
     structure = parsed(render(summary))
-    assert structure.tags.count("svg") == 0
+    assert words.word("step_times") not in structure.text
     assert "not measured" in structure.text
     assert summary.as_json()["figures"] is None
 
 
 def test_a_healthy_run_has_nothing_to_change(record) -> None:
-    text = parsed(render(summarize(record()))).text
-    assert words.word("healthy") in text and words.word("no_findings") in text
+    page = render(summarize(record()))
+    assert '<div class="card good">' in page and words.word("no_findings") in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -136,7 +192,7 @@ def test_every_text_exists_in_both_languages() -> None:
         assert set(texts) == set(LANGUAGES)
         fields = [set(re.findall(r"{(\w+)", "".join(texts[language]))) for language in LANGUAGES]
         assert fields[0] == fields[1]
-    for labels in words.words().values():
+    for labels in (words.words() | page_words.labels()).values():
         assert set(labels) == set(LANGUAGES)
 
 

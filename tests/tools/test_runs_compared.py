@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from myxtts.errors import MeasurementError, UsageError
+from myxtts.tools import scaling_page
+from myxtts.tools.catalogue import LANGUAGES
 from myxtts.tools.compare import compare, speedup
 from myxtts.tools.figures import RunFigures, of_session, of_text, read
 from myxtts.tools.report_text import show
@@ -145,8 +147,13 @@ def test_scaling_finds_the_best_batch_and_where_it_stops_paying(record) -> None:
     assert [row.batch_size for row in found.rows] == [8, 16, 32]
     assert found.best == 32
     assert found.enough == 16
-    assert found.verdict == "best: 32; beyond 16 less than 5 % is gained"
-    assert "not measured" in scaling([runs[1], runs[2]]).verdict
+    assert scaling_page.verdict(found) == "best: 32; beyond 16 less than 5 % is gained"
+    assert "not measured" in scaling_page.verdict(scaling([runs[1], runs[2]]))
+    for language in LANGUAGES:
+        page = scaling_page.render(found, language)
+        assert scaling_page.verdict(found, language) in page
+        assert page.count("<svg") == 2 and page.count("<polyline") == 2
+        assert all(cell in page for row in found.rows for cell in scaling_page.cells(row))
     assert found.rows[0].efficiency == pytest.approx(1.0)
     assert found.rows[2].efficiency == pytest.approx(0.1 / 0.315)
 
