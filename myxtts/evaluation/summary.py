@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, get_args
 
-from myxtts.evaluation.recognizers import NAMES, Name
+from myxtts.evaluation.recognizers import Name
 from myxtts.evaluation.wer import ratio_interval
 
-WER = {name: f"wer_{name}" for name in NAMES}
+WER: dict[Name, str] = {name: f"wer_{name}" for name in get_args(Name)}
 METRICS = (
     *WER.values(), "similarity", "nearest_speaker", "mcd_db", "f0_cents", "voicing_error",
     "duration_error", "token_duration_error",
