@@ -65,6 +65,7 @@ class Pocketsphinx:
     def transcribe(self, samples: np.ndarray, sample_rate: int) -> str:
         """The words heard, in lower case."""
         signal = np.clip(resample(samples, sample_rate, _SPHINX_RATE), -1.0, 1.0)
+        self._decoder.reinit_feat()  # some of the last clip's sound would stay behind
         self._decoder.start_utt()
         self._decoder.process_raw((signal * 32767.0).astype("<i2").tobytes(), full_utt=True)
         self._decoder.end_utt()
