@@ -1,0 +1,370 @@
+"""Is `myxtts plan` right? Every prediction is checked by a run.
+
+    python benchmarks/tools_plan.py                 # about 8 minutes
+    python benchmarks/tools_plan.py --quick         # a few cases, to see that it works
+    python benchmarks/tools_plan.py --only sleeping
+
+Pipelines whose stages sleep through the product's own threads, rings and loop; and the tiny model
+in TensorFlow on two virtual devices. From the recording of a base run the change is predicted, then
+the changed run is measured. A direction is wrong when it was advised and the measured effect is on
+the other side beyond its noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fresh import in_fresh_process
+
+from myxtts.telemetry.session import Session
+from myxtts.tools.plan import Planner, Prediction
+from myxtts.tools.what_if import WhatIf
+
+RESULTS = Path(__file__).parent / "results"
+SLEEPING_STEPS = 160
+REAL_ROUNDS, REAL_STEPS, REAL_UNSEEN = 5, 18, 6
+CORPUS_CLIPS, CORPUS_SEED = 192, 5
+RESAMPLES = 2000
+
+Say = Callable[[str], None]
+Settings = Mapping[str, Any]
+"""Keys of the section `data`."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A prediction and what came of it; useful frames a second."""
+
+    case: str
+    kind: str
+    """sleeping or real."""
+    change: str
+    predicted: float
+    low: float
+    high: float
+    direction: str
+    measured: float
+    ratio: tuple[float, float, float]
+    """Measured / base: low, point, high (95 % of resampled steps)."""
+
+    @property
+    def error(self) -> float:
+        """|predicted - measured| / measured."""
+        return abs(self.predicted - self.measured) / self.measured
+
+    @property
+    def covered(self) -> bool:
+        """Whether the predicted range and that of the measurement meet."""
+        half = self.measured / self.ratio[1]
+        return self.low <= half * self.ratio[2] and self.high >= half * self.ratio[0]
+
+    @property
+    def wrong_direction(self) -> bool:
+        low, _, high = self.ratio
+        return (self.direction == "faster" and high < 1) or (self.direction == "slower" and low > 1)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "case": self.case,
+            "kind": self.kind,
+            "change": self.change,
+            "predicted": round(self.predicted),
+            "range": [round(self.low), round(self.high)],
+            "direction": self.direction,
+            "measured": round(self.measured),
+            "measured_ratio": [round(value, 3) for value in self.ratio],
+            "error": round(self.error, 4),
+            "covered": self.covered,
+            "wrong_direction": self.wrong_direction,
+        }
+
+
+def run(say: Say, *, quick: bool) -> dict[str, Any]:
+    """Predict and check; the figures of `plan`."""
+    checks = sleeping(say, quick=quick)
+    for group in range(1 if quick else len(REAL)):
+        checks += real(group, say, quick=quick)
+    return summary(checks)
+
+
+def summary(checks: Sequence[Check]) -> dict[str, Any]:
+    """The figures, and every check."""
+
+    def median(kind: str) -> float | None:
+        errors = [check.error for check in checks if kind in ("", check.kind)]
+        return round(statistics.median(errors), 4) if errors else None
+
+    return {
+        "plan_predictions": len(checks),
+        "plan_real_predictions": sum(check.kind == "real" for check in checks),
+        "plan_median_error": median(""),
+        "plan_median_error_sleeping": median("sleeping"),
+        "plan_median_error_real": median("real"),
+        "plan_largest_error": round(max(check.error for check in checks), 4),
+        "plan_wrong_direction": sum(check.wrong_direction for check in checks),
+        "plan_advised": sum(check.direction != "unclear" for check in checks),
+        "plan_ranges_hold": round(statistics.fmean(check.covered for check in checks), 3),
+        "checks": [check.to_json() for check in checks],
+    }
+
+
+def checked(
+    case: str, kind: str, base: Session, planner: Planner, what_if: WhatIf, changed: Session
+) -> Check:
+    """Put a prediction beside the run that shows what is true."""
+    predicted: Prediction = planner.predict(what_if)
+    measured = Planner(changed, draws=1).run.frames_per_second
+    del base
+    return Check(
+        case, kind, str(what_if) or "nothing",
+        predicted.frames_per_second.point,
+        predicted.frames_per_second.low,
+        predicted.frames_per_second.high,
+        predicted.direction,
+        measured,
+        _ratio(planner, Planner(changed, draws=1)),
+    )  # fmt: skip
+
+
+def _ratio(base: Planner, changed: Planner) -> tuple[float, float, float]:
+    """How many times the frames a second, with the interval of resampled blocks of steps."""
+    rng = np.random.default_rng(0)
+    rates = []
+    for planner in (base, changed):
+        kept = slice(planner.run.skipped, None)
+        seconds, useful = planner.run.seconds[kept], planner.run.useful[kept]
+        blocks = max(2, len(seconds) // 6)
+        drawn = rng.integers(0, blocks, (RESAMPLES, blocks))
+        summed = [
+            np.array([part.sum() for part in np.array_split(some, blocks)])[drawn].sum(axis=1)
+            for some in (useful, seconds)
+        ]
+        rates.append((summed[0] / summed[1], useful.sum() / seconds.sum()))
+    low, high = np.percentile(rates[1][0] / rates[0][0], (2.5, 97.5))
+    return float(low), float(rates[1][1] / rates[0][1]), float(high)
+
+
+# -- pipelines that sleep ------------------------------------------------------------------------
+
+JITTERY = {"load": 0.5, "preprocess": 0.5, "training": 0.1}
+SLEEPING: dict[str, tuple[dict[str, Any], Settings, tuple[WhatIf, ...]]] = {
+    "training is the limit": (
+        {"train": (4.0, 1.5)},
+        {"batch_size": 16},
+        (
+            WhatIf(model_faster=1.5), WhatIf(model_faster=4.0), WhatIf(overlap=False),
+            WhatIf(batch_size=32), WhatIf(batch_size=8), WhatIf(pipeline_depth=8),
+        ),
+    ),
+    "preprocessing is the limit": (
+        {"live": (1.0, 2.5), "train": (3.0, 1.0)},
+        {"batch_size": 16, "features": "live"},
+        (
+            WhatIf(model_faster=3.0), WhatIf(batch_size=32), WhatIf(batch_size=4),
+            WhatIf(overlap=False), WhatIf(pipeline_depth=12),
+        ),
+    ),
+    "one worker loads": (
+        {"load": (1.0, 3.0), "train": (3.0, 1.0)},
+        {"batch_size": 16, "num_workers": 1},
+        (WhatIf(num_workers=2), WhatIf(num_workers=4), WhatIf(batch_size=8), WhatIf(overlap=False)),
+    ),
+    "nothing overlaps": (
+        {"load": (1.0, 1.0), "live": (1.0, 0.8), "train": (3.0, 1.2)},
+        {"batch_size": 16, "features": "live", "optimize_cpu_gpu_overlap": False},
+        (
+            WhatIf(overlap=True), WhatIf(model_faster=2.0), WhatIf(batch_size=32),
+            WhatIf(overlap=True, model_faster=2.0), WhatIf(num_workers=1),
+        ),
+    ),
+    "jitter and one buffer": (
+        {"load": (1.0, 2.0), "live": (1.0, 1.0), "train": (3.0, 1.0), "jitter": JITTERY},
+        {
+            "batch_size": 16, "features": "live", "pipeline_depth": 1, "adaptive_depth": False,
+            "prefetch_buffer_size": 1,
+        },
+        (
+            WhatIf(pipeline_depth=2), WhatIf(pipeline_depth=6), WhatIf(pipeline_depth=16),
+            WhatIf(model_faster=1.5), WhatIf(overlap=False),
+        ),
+    ),
+    "loading stalls": (
+        {"load": (1.0, 1.0), "train": (3.0, 1.0), "stalls": (0.04, 120.0)},
+        {"batch_size": 16, "pipeline_depth": 3, "adaptive_depth": False, "prefetch_buffer_size": 1},
+        (WhatIf(pipeline_depth=12), WhatIf(pipeline_depth=1), WhatIf(model_faster=2.0)),
+    ),
+}  # fmt: skip
+
+
+def sleeping(say: Say, *, quick: bool) -> list[Check]:
+    """Every case in a process of its own; sleeping costs no processor."""
+    cases = list(SLEEPING)[:2] if quick else list(SLEEPING)
+    checks: list[Check] = []
+    for case in cases:
+        checks += in_fresh_process(_sleeping_case, case, 2 if quick else None)
+        say(f"sleeping, {case}: errors {[round(c.error, 3) for c in checks if c.case == case]}")
+    return checks
+
+
+def _sleeping_case(case: str, most: int | None) -> list[Check]:
+    from sleeping_run import Machine, record
+
+    costs, settings, changes = SLEEPING[case]
+    machine, config = Machine(**costs), _sleeping_config(settings)
+    base = record(config, machine, SLEEPING_STEPS)
+    planner, checks = Planner(base), []
+    for number, what_if in enumerate(changes[:most]):
+        faster = what_if.model_faster or 1.0
+        changed = config.replaced(what_if.settings(config))
+        trained = tuple(part / faster for part in machine.train)
+        found = record(
+            changed, Machine(**costs | {"train": trained}), SLEEPING_STEPS,
+            rates=False, seed=1 + number,
+        )  # fmt: skip
+        checks.append(checked(case, "sleeping", base, planner, what_if, found))
+    return checks
+
+
+def _sleeping_config(settings: Settings) -> Any:
+    from myxtts.config import Config
+
+    return Config().replaced({f"data.{key}": value for key, value in settings.items()})
+
+
+# -- the tiny model on two virtual devices -------------------------------------------------------
+
+REAL: tuple[tuple[Settings, bool, tuple[WhatIf, ...]], ...] = (
+    (
+        {"batch_size": 8, "features": "live"},
+        True,
+        (
+            WhatIf(overlap=False), WhatIf(features="cached"), WhatIf(pipeline_depth=6),
+            WhatIf(device_plan="one"), WhatIf(batch_size=4),
+        ),
+    ),
+    (
+        {"batch_size": 8},
+        True,
+        (
+            WhatIf(batch_size=4), WhatIf(batch_size=12), WhatIf(batch_size=16),
+            WhatIf(overlap=False), WhatIf(pipeline_depth=1),
+        ),
+    ),
+    (
+        {"batch_size": 8, "features": "live", "optimize_cpu_gpu_overlap": False},
+        True,
+        (
+            WhatIf(overlap=True), WhatIf(features="cached"), WhatIf(batch_size=4),
+            WhatIf(device_plan="one"),
+        ),
+    ),
+    (
+        {"batch_size": 4},
+        False,
+        (
+            WhatIf(batch_size=8), WhatIf(overlap=False), WhatIf(device_plan="dual"),
+            WhatIf(pipeline_depth=6),
+        ),
+    ),
+)  # fmt: skip
+COMMON = {
+    "data.enable_xla": False,
+    "data.max_buckets": 1,
+    "data.pipeline_depth": 2,
+    "data.prefetch_buffer_size": 2,
+    "data.adaptive_depth": False,
+    "training.report_interval": 1000,
+    "training.checkpoint_interval": 100_000,
+    "training.max_steps": 100_000,
+    "training.epochs": 100_000,
+}
+
+
+def real(group: int, say: Say, *, quick: bool) -> list[Check]:
+    """One base run and its changes, taking turns in one process."""
+    checks: list[Check] = in_fresh_process(_real_group, group, 1 if quick else REAL_ROUNDS)
+    told = {check.change: (round(check.error, 3), check.direction) for check in checks}
+    say(f"real, group {group + 1}: {told}")
+    return checks
+
+
+def _real_group(group: int, rounds: int) -> list[Check]:
+    from real_runs import Workshop
+
+    from myxtts.data import demo_corpus
+
+    settings, dual, changes = REAL[group]
+    with tempfile.TemporaryDirectory(prefix="myxtts-plan-") as scratch:
+        corpus = demo_corpus.make(Path(scratch) / "corpus", clips=CORPUS_CLIPS, seed=CORPUS_SEED)
+        shop = Workshop(Path(scratch), COMMON | {"data.train_data": str(corpus)})
+        base = {f"data.{key}": value for key, value in settings.items()}
+        runs = [shop.run(base, dual=dual)]
+        for what_if in changes:
+            # Device keys are the workshop's: one process has placed its devices once.
+            keys = _without_devices(what_if).settings(runs[0].config)
+            on_two = dual if what_if.device_plan is None else what_if.device_plan == "dual"
+            runs.append(shop.run(base | keys, dual=on_two))
+        for number in range(rounds):
+            for one in runs if number % 2 else runs[::-1]:
+                one.advance(REAL_STEPS, REAL_UNSEEN)
+            runs[0].time_alone()
+        sessions = [one.recorded() for one in runs]
+        planner = Planner(sessions[0])
+        return [
+            checked(f"group {group + 1}", "real", sessions[0], planner, what_if, found)
+            for what_if, found in zip(changes, sessions[1:], strict=True)
+        ]
+
+
+def _without_devices(what_if: WhatIf) -> WhatIf:
+    return WhatIf(**{k: v for k, v in what_if.asked.items() if k != "device_plan"})
+
+
+def _parts() -> Iterator[str]:
+    yield "sleeping"
+    for number in range(len(REAL)):
+        yield f"real-{number + 1}"
+
+
+def main() -> None:
+    """Measure and print; write the result where it is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a few cases")
+    parser.add_argument("--only", choices=list(_parts()), action="append", help="this part alone")
+    parser.add_argument("--output", type=Path, help="file of the result")
+    options = parser.parse_args()
+    begin = time.monotonic()
+
+    def say(line: str) -> None:
+        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
+
+    if options.only:
+        checks: list[Check] = []
+        for part in options.only:
+            name, _, number = part.partition("-")
+            checks += (
+                sleeping(say, quick=options.quick)
+                if name == "sleeping"
+                else real(int(number) - 1, say, quick=options.quick)
+            )
+        result = summary(checks)
+    else:
+        result = run(say, quick=options.quick)
+    text = json.dumps(result, indent=2)
+    print(text)
+    if options.output is not None:
+        options.output.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
