@@ -1,4 +1,4 @@
-"""A training run that sleeps instead of computing: real configuration, real threads, real recording.
+"""A training run that sleeps instead of computing: real settings, real threads, real recording.
 
 Shapes, sampler, lanes, feeder, loop and journal are the product's; only what a stage computes is a
 nap, whose length follows from the configuration as it would on a machine with devices of their

@@ -20,6 +20,8 @@ from myxtts.cli import (
     demo,
     devices,
     evaluation,
+    fixing,
+    planning,
     profiling,
     sessions,
     speech,
@@ -47,7 +49,7 @@ app = typer.Typer(
 )
 for family in (
     demo, corpus, training, speech, evaluation, devices, profiling, sessions, tuning_commands,
-    configuration,
+    planning, fixing, configuration,
 ):  # fmt: skip
     family.register(app)
 

@@ -169,7 +169,7 @@ def _at_level(seconds: np.ndarray, law: Law | None, frames: np.ndarray) -> np.nd
 
 def _measured(run: _Run) -> Stepping:
     work, kept = run.work, slice(run.recording.skipped, None)
-    # Batches prepared before the first step would flatter a deeper ring: a run does not live on them.
+    # Batches prepared before the first step would flatter a deeper ring: no run lives on them.
     course = simulate(run.layout, work, warm=False)
     seconds = course.seconds(run.recording.skipped) / len(work.train[kept])
     if run.layout.overlapping and run.contention and run.shared:

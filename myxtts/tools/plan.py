@@ -133,7 +133,9 @@ class Planner:
         changed = [stepping(self.run, what_if, draw) for draw in self._draws]
         pairs = list(zip(changed, self._compared_with(what_if), strict=True))
         steps = self._range([base.seconds / new.seconds for new, base in pairs])
-        frames = self._range([new.frames_per_second / base.frames_per_second for new, base in pairs])
+        frames = self._range(
+            [new.frames_per_second / base.frames_per_second for new, base in pairs]
+        )
         recorded, new, base = self.recorded, changed[0], self._base[0]
         return Prediction(
             what_if=what_if,
@@ -163,7 +165,9 @@ class Planner:
         low, high = np.percentile(ratios, (2.5, 97.5))
         doubt = max(LEAST_DOUBT, self._bias * min(1.0, abs(math.log(point)) / 0.1))
         return Range(
-            min(float(low), point) * math.exp(-doubt), point, max(float(high), point) * math.exp(doubt)
+            min(float(low), point) * math.exp(-doubt),
+            point,
+            max(float(high), point) * math.exp(doubt),
         )
 
 
