@@ -28,6 +28,8 @@ Verdict = Literal["kept", "no clear gain", "slower", "did not run"]
 
 LEAST_GAIN = 0.02
 """Less than this is nobody's gain."""
+SURE = (0.5, 99.5)
+"""Percentiles of the interval: many changes are tried, and each is a chance to be misled."""
 HOPELESS = 0.85
 """A first pair this slow needs no second one."""
 PAIRS = 2
@@ -98,14 +100,18 @@ def improve(
     """Try candidates until none is left that helps, or enough were tried."""
     start, current = dict(settings), dict(settings)
     trials: list[Trial] = []
-    refused: list[Settings] = []
+    refused: list[Settings] = []  # what was tried, whole
+    given_up: list[Settings] = []  # changes that are not tried on top of anything else either
     last: list[float] | None = None  # the run of `current` that was measured a moment ago
     while len(trials) < most_trials:
-        candidate = next(
-            (one for one in candidates(current) if {**current, **one.settings} not in refused), None
-        )
-        if candidate is None:
+        worth = [
+            one
+            for one in candidates(current)
+            if {**current, **one.settings} not in refused and one.settings not in given_up
+        ]
+        if not worth:
             break
+        candidate = worth[0]
         trial, last = _tried(current, candidate, measure, last)
         trials.append(trial)
         if tell is not None:
@@ -115,6 +121,8 @@ def improve(
             current, last = wanted, None
         else:
             refused.append(wanted)
+            if trial.verdict != "no clear gain":
+                given_up.append(candidate.settings)
     changed = {key: value for key, value in current.items() if start.get(key, ...) != value}
     return Outcome(changed, tuple(trials))
 
@@ -163,7 +171,7 @@ def gained(pairs: Sequence[Pair]) -> Range:
     logs = np.array([math.log(_rate(b) / _rate(a)) for a, b in pairs])
     rng = np.random.default_rng(0)
     drawn = np.mean([_resampled(b, rng) - _resampled(a, rng) for a, b in pairs], axis=0)
-    low, high = np.percentile(drawn, (2.5, 97.5))
+    low, high = np.percentile(drawn, SURE)
     count, mean = len(logs), float(logs.mean())
     aside = float(np.abs(logs - mean).max())
     if count > PAIRS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from myxtts.tools.drawing import Box, Drawing, Label
 from myxtts.tools.plan import Planner, Prediction
@@ -31,7 +31,8 @@ def varied(planner: Planner, name: str) -> list[Prediction]:
 
 
 def _what_if(name: str, value: float) -> WhatIf:
-    return replace(WhatIf(), **{name: value if name == "model_faster" else int(value)})
+    changed: dict[str, Any] = {name: value if name == "model_faster" else int(value)}
+    return WhatIf(**changed)
 
 
 def picture(name: str, predictions: Sequence[Prediction]) -> Drawing:
