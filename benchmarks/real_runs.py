@@ -26,7 +26,7 @@ from myxtts.training.step import TrainStep
 from myxtts.training.trainer import Trainer
 
 TWO = {"data.virtual_gpus": 2, "data.data_gpu": 0, "data.model_gpu": 1}
-RATE_TURNS = 2
+RATE_TURNS = 3
 """How often every stage is timed alone in each round."""
 
 Timed = tuple[dict[str, Any], Callable[[Any], Any], Any]

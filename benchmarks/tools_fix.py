@@ -32,7 +32,7 @@ STEPS = 90
 ROUNDS = 3
 """Of the final comparison."""
 MOST_TRIALS = 14
-AT_ONCE = 2
+AT_ONCE = 3
 """Cases side by side: they sleep, but waking up takes a core."""
 
 Say = Callable[[str], None]

@@ -30,7 +30,7 @@ from myxtts.tools.stage_laws import TRAINING, Law
 from myxtts.tools.what_if import NotPredictable, WhatIf
 
 PROFILE = "myxtts profile --num-steps 100"
-CACHED_PREPROCESS = (0.02, 0.2, 0.6)
+CACHED_PREPROCESS = (0.02, 0.08, 0.5)
 """Cost of preprocessing cached features / live ones: least, usual, most."""
 CACHED_LOAD = (0.3, 0.8, 1.0)
 """Cost of loading float16 mels / 16-bit PCM, which is three times as large."""

@@ -30,8 +30,8 @@ def recorded(config: Config, folder: Path, seconds: float) -> Session:
             now[0] += seconds
             log.write(
                 "step", step=number, seconds=seconds, wait=0.0, train=seconds, loss=1.0, bucket=0,
-                useful_frames=95 * config.data.batch_size, padded_frames=100 * config.data.batch_size,
-                compiled=False,
+                useful_frames=95 * config.data.batch_size, compiled=False,
+                padded_frames=100 * config.data.batch_size,
             )  # fmt: skip
         log.write("end", reason="finished", wall=now[0], accounts=dict.fromkeys(ACCOUNTS, 0.0))
     return load(folder)
