@@ -117,7 +117,8 @@ class Found:
     """Slower than before in every round, and by more than 3 % in all."""
     kept: dict[str, Any]
     best_settings: dict[str, Any]
-    trials: int
+    trials: list[str]
+    """Each change that was tried, and what came of it."""
     runs: int
     seconds: float
 
@@ -224,7 +225,15 @@ def _fixed(case: Case) -> Found:
         worse=after < 0.97 * before and all(turn[1] < turn[0] for turn in turns),
         kept=dict(outcome.settings),
         best_settings={key: best[f"data.{key}"] for key in GRID},
-        trials=len(outcome.trials),
+        trials=[
+            f"{dict(trial.candidate.settings)}: {trial.verdict}"
+            + (
+                f" {trial.ratio.point:.2f} ({trial.ratio.low:.2f}-{trial.ratio.high:.2f})"
+                if trial.ratio
+                else ""
+            )
+            for trial in outcome.trials
+        ],
         runs=tried,
         seconds=time.monotonic() - begin,
     )

@@ -54,8 +54,9 @@ def candidates(
         if judged is not None:
             found.setdefault(str(sorted(judged.settings.items(), key=str)), judged)
     ordered = sorted(found.values(), key=lambda one: -(one.expected or 1.0))
+    # Batch sizes last: what the others change, shapes above all, decides which size is right.
     sizes = [one for one in ordered if "data.batch_size" in one.settings]
-    return [one for one in ordered if one not in sizes[MOST_SIZES:]]
+    return [*(one for one in ordered if one not in sizes), *sizes[:MOST_SIZES]]
 
 
 def _planner(session: Session) -> Planner | None:

@@ -39,7 +39,7 @@ def test_there_are_enough_cases() -> None:
 
 def test_near_the_best_is_within_a_tenth() -> None:
     def found(after: float) -> Found:
-        return Found("c", 50.0, after, 100.0, False, {}, {}, 1, 4, 1.0)
+        return Found("c", 50.0, after, 100.0, False, {}, {}, [], 4, 1.0)
 
     assert found(91.0).near and not found(89.0).near
 
