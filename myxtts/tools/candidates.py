@@ -17,6 +17,7 @@ from myxtts.telemetry.session import Session
 from myxtts.tools.audit import LARGEST_BATCH, audit
 from myxtts.tools.findings import findings
 from myxtts.tools.fix_loop import LEAST_GAIN, Candidate, Settings
+from myxtts.tools.pieces import settled
 from myxtts.tools.plan import Planner
 from myxtts.tools.what_if import NotPredictable, WhatIf
 
@@ -68,7 +69,7 @@ def _planner(session: Session) -> Planner | None:
 
 def _wait_share(session: Session) -> float:
     """Time that training waited for data; in a run without overlap all preparation is that."""
-    steps = session.steady_steps or session.steps[1:]
+    steps = settled(session)
     wall = sum(step.seconds for step in steps)
     return sum(step.wait for step in steps) / wall if wall else 1.0
 
@@ -118,7 +119,7 @@ def _known_costs(session: Session, config: Config, wait: float) -> Iterator[Cand
 
 def _blamed(session: Session, *stages: str) -> float:
     """Share of the time that training waited for these stages."""
-    steps = session.steady_steps or session.steps[1:]
+    steps = settled(session)
     wall = sum(step.seconds for step in steps)
     lost = sum(step.blame.get(stage, 0.0) for step in steps for stage in stages)
     return lost / wall if wall else 1.0

@@ -49,7 +49,8 @@ class ShortRuns:
         """`first` is a recorded run of the configuration as it is."""
         self._config = config
         self._folder = folder
-        self._steps = steps
+        # Steps that live on full buffers are not counted, so there are as many more.
+        self._steps = steps + pieces.TIMES_OVER * pieces.capacity(first)
         self._runs = 0
         self._latest: dict[str, Session] = {_key({}): first}
 
