@@ -15,15 +15,16 @@ import argparse
 import json
 import math
 import statistics
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from notes import Notes, Say, write
 
 NEAR = 0.90
 """Of the best of the grid."""
@@ -35,7 +36,6 @@ MOST_TRIALS = 14
 AT_ONCE = 3
 """Cases side by side: they sleep, but waking up takes a core."""
 
-Say = Callable[[str], None]
 Settings = Mapping[str, Any]
 
 
@@ -250,23 +250,18 @@ def _rate(rates: Sequence[float]) -> float:
 
 
 def main() -> None:
-    """Measure and print; write the result where it is asked for."""
+    """Measure and print; the result is written only where it is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two cases")
     parser.add_argument("--only", action="append", help="this case alone, by its name")
-    parser.add_argument("--output", type=Path, help="file of the result")
+    parser.add_argument("--output", type=Path, help="folder of tools-fix.json")
     options = parser.parse_args()
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
+    notes = Notes()
     chosen = [case for case in CASES if not options.only or case.name in options.only]
-    result = run(say, quick=True) if options.quick else measure(chosen, say)
-    text = json.dumps(result, indent=2)
-    print(text)
+    result = run(notes.say, quick=True) if options.quick else measure(chosen, notes.say)
+    print(json.dumps(result, indent=2))
     if options.output is not None:
-        options.output.write_text(text + "\n")
+        write(options.output, "tools-fix", result | notes.about())
 
 
 if __name__ == "__main__":

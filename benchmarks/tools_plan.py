@@ -15,30 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fresh import in_fresh_process
+from notes import Notes, Say, write
+from plan_cases import COMMON, REAL, SLEEPING, Settings
 
 from myxtts.tools.plan import Planner
 from myxtts.tools.what_if import WhatIf
 
-RESULTS = Path(__file__).parent / "results"
 SLEEPING_STEPS = 160
 REAL_ROUNDS, REAL_STEPS, REAL_UNSEEN = 7, 12, 5
 SLEEPING_PIECES = 8
 CORPUS_CLIPS, CORPUS_SEED = 192, 5
 RESAMPLES = 2000
-
-Say = Callable[[str], None]
-Settings = Mapping[str, Any]
-"""Keys of the section `data`."""
 
 
 @dataclass(frozen=True)
@@ -157,55 +152,6 @@ def _ratio(
 
 # -- pipelines that sleep ------------------------------------------------------------------------
 
-JITTERY = {"load": 0.5, "preprocess": 0.5, "training": 0.1}
-SLEEPING: dict[str, tuple[dict[str, Any], Settings, tuple[WhatIf, ...]]] = {
-    "training is the limit": (
-        {"train": (4.0, 1.5)},
-        {"batch_size": 16},
-        (
-            WhatIf(model_faster=1.5), WhatIf(model_faster=4.0), WhatIf(overlap=False),
-            WhatIf(batch_size=32), WhatIf(batch_size=8), WhatIf(pipeline_depth=8),
-        ),
-    ),
-    "preprocessing is the limit": (
-        {"live": (1.0, 2.5), "train": (3.0, 1.0)},
-        {"batch_size": 16, "features": "live"},
-        (
-            WhatIf(model_faster=3.0), WhatIf(batch_size=32), WhatIf(batch_size=4),
-            WhatIf(overlap=False), WhatIf(pipeline_depth=12),
-        ),
-    ),
-    "one worker loads": (
-        {"load": (1.0, 3.0), "train": (3.0, 1.0)},
-        {"batch_size": 16, "num_workers": 1},
-        (WhatIf(num_workers=2), WhatIf(num_workers=4), WhatIf(batch_size=8), WhatIf(overlap=False)),
-    ),
-    "nothing overlaps": (
-        {"load": (1.0, 1.0), "live": (1.0, 0.8), "train": (3.0, 1.2)},
-        {"batch_size": 16, "features": "live", "optimize_cpu_gpu_overlap": False},
-        (
-            WhatIf(overlap=True), WhatIf(model_faster=2.0), WhatIf(batch_size=32),
-            WhatIf(overlap=True, model_faster=2.0), WhatIf(num_workers=1),
-        ),
-    ),
-    "jitter and one buffer": (
-        {"load": (1.0, 2.0), "live": (1.0, 1.0), "train": (3.0, 1.0), "jitter": JITTERY},
-        {
-            "batch_size": 16, "features": "live", "pipeline_depth": 1, "adaptive_depth": False,
-            "prefetch_buffer_size": 1,
-        },
-        (
-            WhatIf(pipeline_depth=2), WhatIf(pipeline_depth=6), WhatIf(pipeline_depth=16),
-            WhatIf(model_faster=1.5), WhatIf(overlap=False),
-        ),
-    ),
-    "loading stalls": (
-        {"load": (1.0, 1.0), "train": (3.0, 1.0), "stalls": (0.04, 120.0)},
-        {"batch_size": 16, "pipeline_depth": 3, "adaptive_depth": False, "prefetch_buffer_size": 1},
-        (WhatIf(pipeline_depth=12), WhatIf(pipeline_depth=1), WhatIf(model_faster=2.0)),
-    ),
-}  # fmt: skip
-
 
 def sleeping(say: Say, *, quick: bool) -> list[Check]:
     """Every case in a process of its own; sleeping costs no processor."""
@@ -245,52 +191,6 @@ def _sleeping_config(settings: Settings) -> Any:
 
 
 # -- the tiny model on two virtual devices -------------------------------------------------------
-
-REAL: tuple[tuple[Settings, bool, tuple[WhatIf, ...]], ...] = (
-    (
-        {"batch_size": 8, "features": "live"},
-        True,
-        (
-            WhatIf(overlap=False), WhatIf(features="cached"), WhatIf(pipeline_depth=6),
-            WhatIf(device_plan="one"), WhatIf(batch_size=4),
-        ),
-    ),
-    (
-        {"batch_size": 8},
-        True,
-        (
-            WhatIf(batch_size=4), WhatIf(batch_size=12), WhatIf(batch_size=16),
-            WhatIf(overlap=False), WhatIf(pipeline_depth=1),
-        ),
-    ),
-    (
-        {"batch_size": 8, "features": "live", "optimize_cpu_gpu_overlap": False},
-        True,
-        (
-            WhatIf(overlap=True), WhatIf(features="cached"), WhatIf(batch_size=4),
-            WhatIf(device_plan="one"),
-        ),
-    ),
-    (
-        {"batch_size": 4},
-        False,
-        (
-            WhatIf(batch_size=8), WhatIf(overlap=False), WhatIf(device_plan="dual"),
-            WhatIf(pipeline_depth=6),
-        ),
-    ),
-)  # fmt: skip
-COMMON = {
-    "data.enable_xla": False,
-    "data.max_buckets": 1,
-    "data.pipeline_depth": 2,
-    "data.prefetch_buffer_size": 2,
-    "data.adaptive_depth": False,
-    "training.report_interval": 1000,
-    "training.checkpoint_interval": 100_000,
-    "training.max_steps": 100_000,
-    "training.epochs": 100_000,
-}
 
 
 def real(group: int, say: Say, *, quick: bool) -> list[Check]:
@@ -342,33 +242,25 @@ def _parts() -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure and print; write the result where it is asked for."""
+    """Measure and print; the result is written only where it is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few cases")
     parser.add_argument("--only", choices=list(_parts()), action="append", help="this part alone")
-    parser.add_argument("--output", type=Path, help="file of the result")
+    parser.add_argument("--output", type=Path, help="folder of tools-plan.json")
     options = parser.parse_args()
-    begin = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {line}", file=sys.stderr, flush=True)
-
-    if options.only:
-        checks: list[Check] = []
-        for part in options.only:
-            name, _, number = part.partition("-")
-            checks += (
-                sleeping(say, quick=options.quick)
-                if name == "sleeping"
-                else real(int(number) - 1, say, quick=options.quick)
-            )
-        result = summary(checks)
-    else:
-        result = run(say, quick=options.quick)
-    text = json.dumps(result, indent=2)
-    print(text)
+    notes = Notes()
+    checks: list[Check] = []
+    for part in options.only or ():
+        name, _, number = part.partition("-")
+        checks += (
+            sleeping(notes.say, quick=options.quick)
+            if name == "sleeping"
+            else real(int(number) - 1, notes.say, quick=options.quick)
+        )
+    result = summary(checks) if checks else run(notes.say, quick=options.quick)
+    print(json.dumps(result, indent=2))
     if options.output is not None:
-        options.output.write_text(text + "\n")
+        write(options.output, "tools-plan", result | notes.about())
 
 
 if __name__ == "__main__":

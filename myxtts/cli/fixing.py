@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from myxtts.tools.catalogue import Language
     from myxtts.tools.diagnosis import Diagnosis
     from myxtts.tools.findings import Finding
-    from myxtts.tools.fix_run import Fixed
+    from myxtts.tools.fix_run import Fixed, ShortRuns
 
 
 def register(app: typer.Typer) -> None:
@@ -39,6 +41,9 @@ def fix(
     keep_batch_size: Annotated[
         bool, typer.Option("--keep-batch-size", help="Do not try other batch sizes.")
     ] = False,
+    from_run: Annotated[
+        Path | None, typer.Option(help="Try the plan of this recorded run first (with --apply).")
+    ] = None,
     train_data: TrainData = None,
     num_steps: ShortRun = 30,
     output: Output = None,
@@ -53,6 +58,8 @@ def fix(
     from myxtts.tools import change_file
     from myxtts.tools.diagnosis import diagnose
     from myxtts.tools.findings import combined_settings, exit_code
+    from myxtts.tools.fix_run import fix_file, planned_from, worth_trying
+    from myxtts.tools.fix_text import trial_line
     from myxtts.tools.profile_run import fresh_folder
 
     if apply and dry_run:
@@ -69,7 +76,16 @@ def fix(
     if apply and num_steps == 0:
         backup = change_file.apply(file, recommended) if changes else None
     elif apply:
-        fixed = _measured(found, settings, file, folder, num_steps, trials, keep_batch_size, lang)
+        planned = None if from_run is None else planned_from(from_run)
+        with _told_when_interrupted(file, lang):
+            runs = _short_runs(found, settings, file, folder, num_steps)
+            fixed = fix_file(
+                file,
+                worth_trying(runs, found.environment, keep_batch=keep_batch_size, planned=planned),
+                runs,
+                most_trials=trials,
+                tell=lambda trial: notice(trial_line(trial, lang)),
+            )
         changes, backup = fixed.diff, fixed.backup
     left = _left(found.findings, fixed, unmeasured=backup is not None and fixed is None)
     command = training_command(settings, file, train_data)
@@ -90,20 +106,12 @@ def fix(
     raise typer.Exit(exit_code(left))
 
 
-def _measured(
-    found: Diagnosis,
-    settings: Config,
-    file: Path,
-    folder: Path,
-    num_steps: int,
-    trials: int,
-    keep_batch: bool,
-    lang: Language,
-) -> Fixed:
-    """Try the candidates in real runs; nothing is written before the last of them is over."""
+def _short_runs(
+    found: Diagnosis, settings: Config, file: Path, folder: Path, num_steps: int
+) -> ShortRuns:
+    """What measures a change; the run of the diagnosis is the first of them."""
     from myxtts.errors import MeasurementError
-    from myxtts.tools.fix_run import ShortRuns, fix_file, worth_trying
-    from myxtts.tools.fix_text import said, trial_line
+    from myxtts.tools.fix_run import ShortRuns
     from myxtts.tools.profile_run import with_corpus
 
     if found.summary is None:
@@ -114,15 +122,16 @@ def _measured(
             follows=f"{file} is as it was",
             remedy="remove the cause, or myxtts fix --dry-run to see what the rules recommend",
         )
-    runs = ShortRuns(with_corpus(settings, notice), folder, num_steps, found.summary.session)
+    return ShortRuns(with_corpus(settings, notice), folder, num_steps, found.summary.session)
+
+
+@contextmanager
+def _told_when_interrupted(file: Path, lang: Language) -> Iterator[None]:
+    """Nothing is written before the last run is over, so a Ctrl-C changes nothing."""
+    from myxtts.tools.fix_text import said
+
     try:
-        return fix_file(
-            file,
-            worth_trying(runs, found.environment, keep_batch=keep_batch),
-            runs,
-            most_trials=trials,
-            tell=lambda trial: notice(trial_line(trial, lang)),
-        )
+        yield
     except KeyboardInterrupt:
         notice(said("interrupted", lang, file=file))
         raise

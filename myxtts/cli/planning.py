@@ -73,7 +73,7 @@ def plan(
     if json:
         print_json(found.as_json() | {"picture": plot and str(plot)})
     else:
-        show_plan(found, stdout(), lang, "configs/config.yaml")
+        show_plan(found, stdout(), lang, str(run))
     if not found.predictions:
         raise typer.Exit(COULD_NOT_MEASURE)
 

@@ -15,8 +15,6 @@ A run whose stages were also timed alone tells its own c; else it is drawn.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +22,7 @@ import numpy as np
 from myxtts.data import buckets as shapes
 from myxtts.data import lengths
 from myxtts.devices import PlanKind
+from myxtts.tools.draws import Draw
 from myxtts.tools.pipeline_model import Layout, Work, simulate
 from myxtts.tools.recording import Recording
 from myxtts.tools.stage_laws import TRAINING, Law
@@ -40,27 +39,6 @@ COPY = (0.25, 1.0, 2.0)
 """Cost of a copy between devices / of the upload that the run measured."""
 REPLICA_OVERHEAD = (1.0, 1.05, 1.2)
 ALL_BOUNDS = (0.0, 0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One way in which the unknown could be; `number` 0 is the most likely one."""
-
-    number: int
-    order: np.ndarray
-    """Which recorded steps follow each other, int [n]."""
-    laws: Mapping[str, Law]
-
-    def between(self, name: str, bounds: tuple[float, float, float]) -> float:
-        """A value of something known only as (least, usual, most)."""
-        least, usual, most = bounds
-        if self.number == 0:
-            return usual
-        return least + (most - least) * float(self.rng(name).uniform())
-
-    def rng(self, name: str) -> np.random.Generator:
-        """Random numbers that depend on the name and this draw only."""
-        return np.random.default_rng([self.number, zlib.crc32(name.encode())])
 
 
 @dataclass(frozen=True)

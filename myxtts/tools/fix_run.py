@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from myxtts.config import Config, parse
-from myxtts.telemetry.session import Session
+from myxtts.telemetry.session import Session, load
 from myxtts.tools import change_file, pieces
 from myxtts.tools.candidates import candidates
 from myxtts.tools.environment import Environment
 from myxtts.tools.fix_loop import Candidate, Measure, Outcome, Settings, Trial, improve
+from myxtts.tools.plan import Planner
+from myxtts.tools.what_to_try import survey
 from myxtts.training import child_run
 
 TRIALS = 6
@@ -73,20 +75,31 @@ class ShortRuns:
 
 
 def worth_trying(
-    runs: ShortRuns, machine: Environment, *, keep_batch: bool
+    runs: ShortRuns,
+    machine: Environment,
+    *,
+    keep_batch: bool,
+    planned: Candidate | None = None,
 ) -> Callable[[Settings], list[Candidate]]:
-    """Candidates for any settings that were measured."""
+    """Candidates for any settings that were measured; what was `planned` comes first."""
 
     def of(settings: Settings) -> list[Candidate]:
-        return candidates(
+        found = candidates(
             runs.latest(settings),
             runs.config(settings),
             machine.cores,
             machine.gpu_memory_mb,
             keep_batch=keep_batch,
         )
+        return found if planned is None or settings else [planned, *found]
 
     return of
+
+
+def planned_from(run: Path) -> Candidate | None:
+    """The best that the plan of a recorded run knows; None: it advises nothing."""
+    best = survey(Planner(load(run))).best
+    return None if best is None else Candidate(best.settings, "plan", best.ratio.point)
 
 
 def fix_file(

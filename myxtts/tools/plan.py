@@ -17,16 +17,14 @@ from typing import Any, Literal
 import numpy as np
 
 from myxtts.telemetry.session import Session
-from myxtts.tools.changed_run import Draw, Stepping, stepping
+from myxtts.tools.changed_run import Stepping, stepping
+from myxtts.tools.draws import drawn
 from myxtts.tools.figures import RunFigures, of_session
 from myxtts.tools.planned_memory import planned_memory_mb
 from myxtts.tools.recording import Recording, recording
-from myxtts.tools.stage_laws import fit
 from myxtts.tools.what_if import WhatIf
 
 DRAWS = 60
-BLOCK = 8
-"""Steps that stay together when steps are drawn again: what slows one often slows the next."""
 LEAST_DOUBT = 0.02
 """No prediction is surer than this: two runs of the same set-up differ by as much."""
 
@@ -107,7 +105,7 @@ class Planner:
     def __init__(self, session: Session, draws: int = DRAWS) -> None:
         self.run: Recording = recording(session)
         self._figures: RunFigures = of_session(session)
-        self._draws = _draws(self.run, draws)
+        self._draws = drawn(self.run, draws)
         self._base = [stepping(self.run, WhatIf(), draw) for draw in self._draws]
         told = self._base[0].useful / self._base[0].seconds
         self._bias = abs(math.log(told / self.run.frames_per_second))
@@ -169,25 +167,6 @@ class Planner:
             point,
             max(float(high), point) * math.exp(doubt),
         )
-
-
-def _draws(run: Recording, count: int) -> list[Draw]:
-    """The most likely one first: all steps in their order, every law as fitted."""
-    steps = len(run.work)
-    fitted = {stage: fit(points) for stage, points in run.points.items()}
-    draws = [Draw(0, np.arange(steps), fitted)]
-    for number in range(1, count):
-        rng = np.random.default_rng(number)
-        laws = {stage: fit(points, rng) for stage, points in run.points.items()}
-        draws.append(Draw(number, _resampled(steps, rng), laws))
-    return draws
-
-
-def _resampled(steps: int, rng: np.random.Generator) -> np.ndarray:
-    """Blocks of neighbouring steps, drawn with replacement, as many as there were."""
-    starts = rng.integers(0, steps, -(-steps // BLOCK))
-    blocks = (starts[:, None] + np.arange(BLOCK)) % steps
-    return blocks.ravel()[:steps]
 
 
 def _growth(new: Stepping, base: Stepping) -> float:

@@ -53,7 +53,7 @@ WORDS: dict[str, dict[Language, str]] = {
 }
 
 
-def show_plan(plan: Plan, console: Console, language: Language, config: str) -> None:
+def show_plan(plan: Plan, console: Console, language: Language, run: str) -> None:
     """One change as a table of figures; several as one row each, and the best of them."""
 
     def say(name: str) -> str:
@@ -78,7 +78,9 @@ def show_plan(plan: Plan, console: Console, language: Language, config: str) -> 
         ratio = plan.best.ratio
         console.print(f"{Change(plan.best.settings)}", markup=False)
         console.print(f"{say('times')}: {_ranged(ratio, '{:.2f}')}", markup=False)
-        console.print(f"{say('apply')}: myxtts fix --config {config} --apply", markup=False)
+        console.print(
+            f"{say('apply')}: myxtts fix --config FILE --from-run {run} --apply", markup=False
+        )
 
 
 def _one(plan: Plan, one: Prediction, console: Console, language: Language) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from plan_cases import REAL, SLEEPING
 from tools_fix import CASES, Found
-from tools_plan import REAL, SLEEPING, Check, summary
+from tools_plan import Check, summary
 
 from myxtts.config import Config
 from myxtts.tools.plan import Planner

@@ -16,6 +16,7 @@ from myxtts.errors import MeasurementError
 from myxtts.telemetry.run_log import SCHEMA, RunLog
 from myxtts.telemetry.session import Session, load
 from myxtts.tools.candidates import candidates
+from myxtts.tools.fix_run import planned_from
 from myxtts.tools.pipeline_model import Layout, ModelLane, Work, simulate
 from myxtts.tools.plan import Planner
 from myxtts.tools.stage_laws import Point, fit
@@ -244,6 +245,14 @@ def test_candidates_of_a_slow_load_begin_with_the_most_promising(known: Known) -
     found = candidates(session, config, 8, (), keep_batch=True)
     assert "data.num_workers" in found[0].settings
     assert "data.pipeline_depth" not in keys(found)  # the plan knows that it cannot help
+
+
+def test_fix_begins_with_the_best_of_a_plan(known: Known) -> None:
+    slow = known({"load": 30.0}, overlapping=False)
+    planned = planned_from(slow.path)
+    assert planned is not None and planned.expected is not None
+    assert planned.settings["data.optimize_cpu_gpu_overlap"] is True and planned.expected > 1.3
+    assert planned_from(known().path) is None
 
 
 # -- the command ---------------------------------------------------------------------------------
