@@ -24,6 +24,8 @@ from myxtts.tools.what_if import NotPredictable, WhatIf
 DEEP = 8
 """Buffers that bridge what a few cannot."""
 AHEAD = 8
+MANY = 50
+"""Batches in flight."""
 USEFUL_FLOOR = 0.9
 MOST_SIZES = 2
 """Batch sizes that are tried."""
@@ -108,13 +110,22 @@ def _known_costs(session: Session, config: Config, wait: float) -> Iterator[Cand
         yield change("use_tf_native_loading", True, won)
         yield change("num_workers", 0, won)
         yield change("cache_dataset", True, won)
-    yield change("pipeline_depth", max(DEEP, data.pipeline_depth), won)
-    yield change("adaptive_depth", True, won)
+    yield Candidate(_roomy(config), "buffers", won)
     yield change("prefetch_to_gpu", True, won)
     yield change("enhanced_gpu_prefetch", True, won)
+
+
+def _roomy(config: Config) -> Settings:
+    """Room in every buffer: which of them was too small shows only when the others are not."""
+    data = config.data
+    wanted: dict[str, Any] = {
+        "data.pipeline_depth": max(DEEP, data.pipeline_depth),
+        "data.adaptive_depth": True,
+        "data.pipeline_buffer_size": max(MANY, data.pipeline_buffer_size),
+    }
     if data.host_batches_ahead < AHEAD:
-        yield change("prefetch_buffer_size", AHEAD, won)
-    yield change("pipeline_buffer_size", max(50, data.pipeline_buffer_size), won)
+        wanted["data.prefetch_buffer_size"] = AHEAD
+    return {key: value for key, value in wanted.items() if not _has_already(config, {key: value})}
 
 
 def _blamed(session: Session, *stages: str) -> float:
