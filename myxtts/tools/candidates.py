@@ -24,6 +24,7 @@ from myxtts.tools.what_if import NotPredictable, WhatIf
 DEEP = 8
 """Buffers that bridge what a few cannot."""
 AHEAD = 8
+DEEPEST = 16
 MANY = 50
 """Batches in flight."""
 USEFUL_FLOOR = 0.9
@@ -176,12 +177,16 @@ def _doubtful(one: Candidate, planner: Planner | None) -> Candidate | None:
     return one
 
 
+_BUFFERS = {"data.pipeline_depth", "data.adaptive_depth", "data.prefetch_buffer_size"}
+
+
 def _as_what_if(settings: Settings) -> WhatIf | None:
     """The same change in the plan's words; None: the plan has none for it."""
+    if set(settings) & _BUFFERS and set(settings) <= _BUFFERS:
+        return WhatIf(pipeline_depth=DEEPEST)  # no buffer anywhere can do more
     names = {
         "data.batch_size": "batch_size",
         "data.num_workers": "num_workers",
-        "data.pipeline_depth": "pipeline_depth",
         "data.features": "features",
         "data.optimize_cpu_gpu_overlap": "overlap",
     }
