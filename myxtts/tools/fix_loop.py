@@ -157,7 +157,7 @@ def _tried(
 def _settled(pairs: list[Pair], ratio: Range) -> bool:
     """Whether more runs could change the verdict."""
     if len(pairs) < PAIRS:
-        return ratio.point < HOPELESS
+        return ratio.point < HOPELESS and ratio.high < 1
     clear = ratio.low > 1 or ratio.high < 1
     return clear or ratio.point < 1 + LEAST_GAIN or len(pairs) >= MORE_PAIRS
 
