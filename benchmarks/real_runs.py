@@ -46,10 +46,13 @@ class Run(Trainer):
         """Everything that the first step needs."""
         self._loop.warm_up()
 
-    def advance(self, steps: int, unseen: int) -> None:
-        """Train some steps; the first `unseen` ones live on batches prepared before."""
+    def advance(self, counted: int) -> None:
+        """Train some steps after those that live on batches prepared before the first of them."""
+        data = self.config.data
+        ahead = data.pipeline_depth + data.host_batches_ahead + 2
+        unseen = ahead if data.optimize_cpu_gpu_overlap else 1
         self._first_steps |= set(range(self.step_number, self.step_number + unseen))
-        self.total_steps = self.step_number + steps
+        self.total_steps = self.step_number + unseen + counted
         with self._batches() as feeder:
             feeder.start()
             self._wait_until_warm(feeder)

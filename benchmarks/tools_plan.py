@@ -30,7 +30,7 @@ from myxtts.tools.plan import Planner
 from myxtts.tools.what_if import WhatIf
 
 SLEEPING_STEPS = 160
-REAL_ROUNDS, REAL_STEPS, REAL_UNSEEN = 7, 12, 5
+REAL_ROUNDS, REAL_STEPS = 7, 7
 SLEEPING_PIECES = 8
 CORPUS_CLIPS, CORPUS_SEED = 192, 5
 RESAMPLES = 2000
@@ -219,7 +219,7 @@ def _real_group(group: int, rounds: int) -> list[Check]:
             runs.append(shop.run(base | keys, dual=on_two))
         for number in range(rounds):
             for one in runs if number % 2 else runs[::-1]:
-                one.advance(REAL_STEPS, REAL_UNSEEN)
+                one.advance(REAL_STEPS)
             runs[0].time_alone()
         planner = Planner(runs[0].recorded())
         return [
