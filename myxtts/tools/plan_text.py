@@ -24,6 +24,9 @@ WORDS: dict[str, dict[Language, str]] = {
     "model_device": {"en": "model device busy", "fa": "کارکرد دستگاه مدل"},
     "memory": {"en": "memory", "fa": "حافظه"},
     "times": {"en": "times as fast", "fa": "چند برابرِ سرعت"},
+    "ratio": {"en": "times", "fa": "برابر"},
+    "waits": {"en": "waits", "fa": "انتظار"},
+    "busy": {"en": "model busy", "fa": "کارکرد مدل"},
     "advice": {"en": "advice", "fa": "توصیه"},
     "faster": {"en": "do it", "fa": "انجام دهید"},
     "slower": {"en": "do not", "fa": "انجام ندهید"},
@@ -65,7 +68,7 @@ def show_plan(plan: Plan, console: Console, language: Language, run: str) -> Non
         _one(plan, plan.predictions[0], console, language)
     elif plan.predictions:
         _several(plan, console, language)
-    if not plan.recorded.sampled:
+    if plan.predictions and not plan.recorded.sampled:
         console.print(say("busy_note"))
     for missing in plan.not_predicted:
         console.print(f"{say('missing')}: {missing}", markup=False)
@@ -133,25 +136,17 @@ def _several(plan: Plan, console: Console, language: Language) -> None:
         markup=False,
     )
     table = Table(box=SIMPLE_HEAD)
-    for heading in (
-        "change",
-        "times",
-        "range",
-        "frames",
-        "wait",
-        "model_device",
-        "memory",
-        "advice",
-    ):
+    for heading in ("change", "ratio", "range", "waits", "busy", "memory", "advice"):
         table.add_column(
-            WORDS[heading][language], justify="left" if heading in ("change", "advice") else "right"
+            WORDS[heading][language],
+            justify="left" if heading in ("change", "advice") else "right",
+            no_wrap=heading in ("change", "range", "memory", "advice"),
         )
     for one in plan.predictions:
         table.add_row(
             str(one.what_if),
             f"{one.ratio.point:.2f}",
             f"{one.ratio.low:.2f} – {one.ratio.high:.2f}",
-            f"{one.frames_per_second.point:,.0f}",
             f"{one.wait_share:.0%}",
             f"{one.model_utilization:.0f} %",
             _megabytes(one.memory_mb, language),

@@ -59,7 +59,7 @@ def options(run: Recording) -> Iterator[WhatIf]:
     """Changes that the machine of the run allows."""
     data = run.config.data
     yield WhatIf(overlap=not run.layout.overlapping)
-    for depth in (1, 2, 4, 8, 16):
+    for depth in (1, 2, 4, 8, 16) if run.layout.overlapping else ():
         if depth != data.pipeline_depth:
             yield WhatIf(pipeline_depth=depth)
     for workers in sorted({1, run.cores // 2, run.cores} - {0, run.workers}):
