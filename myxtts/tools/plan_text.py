@@ -26,7 +26,7 @@ WORDS: dict[str, dict[Language, str]] = {
     "times": {"en": "times as fast", "fa": "چند برابرِ سرعت"},
     "ratio": {"en": "times", "fa": "برابر"},
     "waits": {"en": "waits", "fa": "انتظار"},
-    "busy": {"en": "model busy", "fa": "کارکرد مدل"},
+    "busy": {"en": "busy", "fa": "کارکرد"},
     "advice": {"en": "advice", "fa": "توصیه"},
     "faster": {"en": "do it", "fa": "انجام دهید"},
     "slower": {"en": "do not", "fa": "انجام ندهید"},
