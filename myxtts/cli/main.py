@@ -20,7 +20,9 @@ from myxtts.cli import (
     demo,
     devices,
     evaluation,
+    fixing,
     monitor,
+    planning,
     profiling,
     sessions,
     speech,
@@ -49,7 +51,7 @@ app = typer.Typer(
 )
 for family in (
     demo, corpus, training, speech, evaluation, devices, profiling, sessions, monitor,
-    tuning_commands, configuration, support,
+    tuning_commands, planning, fixing, configuration, support,
 ):  # fmt: skip
     family.register(app)
 

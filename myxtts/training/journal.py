@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from myxtts.config import Config, TrainingConfig
+from myxtts.data import lengths
 from myxtts.devices import DevicePlan
 from myxtts.telemetry import gpu, session, trace
 from myxtts.telemetry.accounts import Ledger
@@ -75,6 +76,7 @@ class Journal:
             config=config.model_dump(),
             plan=asdict(plan),
             buckets=[[b.text_length, b.mel_frames, b.batch_size] for b in data.buckets],
+            lengths=lengths.histogram(data.prepared.token_lengths, data.prepared.frames),
             **computed,
         )
         for skipped in data.prepared.skipped:
