@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from myxtts.tools.findings import Finding
+from myxtts.tools.findings import Change, Finding
 
 Language = Literal["en", "fa"]
 LANGUAGES: tuple[Language, ...] = ("en", "fa")
@@ -258,6 +258,42 @@ _TEXTS: dict[str, dict[Language, tuple[str, str]]] = {
         "fa": ("یک تنظیم اعمال نشد", "{name}: خواسته {wanted}، خوانده‌شده {found}."),
     },
 }  # fmt: skip
+
+
+# What to do, where that is a sentence and not something to type.
+_DEEDS: dict[str, str] = {
+    "stop other programs on this machine and measure again":
+        "برنامه‌های دیگرِ این دستگاه را ببندید و دوباره بسنجید",
+    "a larger corpus, or a smaller --batch-size, fills the shapes better":
+        "پیکره‌ای بزرگ‌تر یا ‎--batch-size کوچک‌تر شکل‌ها را بهتر پر می‌کند",
+    "repair or remove the clips, then run myxtts prepare again":
+        "قطعه‌ها را درست کنید یا بردارید و سپس دوباره myxtts prepare را اجرا کنید",
+    "nvidia-smi -q shows what the card and its driver report":
+        "‏nvidia-smi -q نشان می‌دهد که کارت و درایورش چه گزارش می‌کنند",
+    "the figures hold for what was recorded; run it again for all of it":
+        "رقم‌ها برای آنچه ضبط شده درست است؛ برای همهٔ آن دوباره اجرا کنید",
+    "run it in a fresh process, before TensorFlow has started":
+        "در فرایندی تازه اجرایش کنید، پیش از آغاز TensorFlow",
+    'pip install "myxtts[gpu]" (without a GPU: "myxtts[cpu]")':
+        'pip install "myxtts[gpu]" (بدون GPU: "myxtts[cpu]")',
+    "nvidia-smi must list the GPUs; rehearse with --virtual-gpus 2":
+        "‏nvidia-smi باید GPUها را نشان دهد؛ با ‎--virtual-gpus 2 تمرین کنید",
+    'pip install "myxtts[gpu]", and look at CUDA_VISIBLE_DEVICES':
+        'pip install "myxtts[gpu]"، و نگاهی به CUDA_VISIBLE_DEVICES',
+    "myxtts accept (is one device faster here than two?)":
+        "myxtts accept (آیا این‌جا یک دستگاه از دو تا تندتر است؟)",
+}  # fmt: skip
+
+
+def deed(change: Change, language: Language = "en") -> str:
+    """What to change: keys and commands as they are typed, sentences in the language."""
+    text = str(change)
+    return _DEEDS.get(text, text) if language == "fa" else text
+
+
+def deeds() -> list[str]:
+    """Every sentence that has a translation."""
+    return list(_DEEDS)
 
 
 def rules() -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from myxtts.tools.catalogue import Language, reason, title
+from myxtts.tools.catalogue import Language, deed, reason, title
 from myxtts.tools.findings import Change, Finding
 from myxtts.tools.page_words import label
 from myxtts.tools.report_charts import devices, rings, step_times, timeline
@@ -86,7 +86,7 @@ def _judged(found: dict[str, Any], language: Language) -> str:
     sure = f"({label('sure', language)} {found['confidence']:.0%})"
     lost = f" ({label('cost', language)} {found['lost']:.0%})" if not found["healthy"] else ""
     means = f"{found['looks']} {found['why']} {found['remedy']}"
-    change = str(Change(found["change"]["settings"], found["change"]["command"]))
+    change = deed(Change(found["change"]["settings"], found["change"]["command"]), language)
     style = "good" if found["healthy"] else "fix"
     return card(style, f"{found['title']} {sure}.", means, change, lost)
 
@@ -136,7 +136,9 @@ def _finding(finding: Finding, language: Language) -> str:
         f"({word('gain', language)} {finding.expected_gain:.0%})" if finding.expected_gain else ""
     )
     name = f"{word(finding.severity, language)}: {title(finding, language)}."
-    return card(finding.severity, name, reason(finding, language), str(finding.change), gain)
+    return card(
+        finding.severity, name, reason(finding, language), deed(finding.change, language), gain
+    )
 
 
 def _machine(summary: Summary, language: Language) -> list[str]:

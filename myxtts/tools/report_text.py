@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from myxtts.tools.account import AccountRow, StageRow
-from myxtts.tools.catalogue import Language, reason, title
+from myxtts.tools.catalogue import Language, deed, reason, title
 from myxtts.tools.findings import Finding
 from myxtts.tools.gpu_figures import GpuFigures, Tier
 from myxtts.tools.summary import RingRow, Summary
@@ -63,7 +63,7 @@ def show_verdict(found: Verdict | None, console: Console, language: Language = "
     )
     console.print(f"    {escape(text['looks'])} {escape(text['why'])} {escape(text['remedy'])}")
     if str(found.change):
-        console.print(f"    → {escape(str(found.change))}")
+        console.print(f"    → {escape(deed(found.change, language))}")
 
 
 def show_findings(found: Sequence[Finding], console: Console, language: Language = "en") -> None:
@@ -81,7 +81,7 @@ def show_findings(found: Sequence[Finding], console: Console, language: Language
             gain = (
                 f" ({word('gain', language)} {one.expected_gain:.0%})" if one.expected_gain else ""
             )
-            console.print(f"    → {escape(str(one.change))}{gain}")
+            console.print(f"    → {escape(deed(one.change, language))}{gain}")
 
 
 def figures_line(summary: Summary, language: Language = "en") -> str:
