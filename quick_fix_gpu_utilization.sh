@@ -9,4 +9,8 @@ python=$root/.venv/bin/python
   exit 1
 }
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
+"$python" -c 'import typer, pydantic, ruamel.yaml' 2>/dev/null || {
+  echo "error: MyXTTS is not installed for $python; run: pip install -e \".[cpu,phonemes]\"" >&2
+  exit 1
+}
 exec "$python" -c 'import sys; from myxtts.cli.main import main; sys.exit(main(["fix", *sys.argv[1:]], "quick_fix_gpu_utilization.sh"))' "$@"
