@@ -135,12 +135,12 @@ def _several(plan: Plan, console: Console, language: Language) -> None:
         f"{WORDS['wait'][language]} {recorded.wait_share:.0%}",
         markup=False,
     )
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)  # seven columns in eighty characters
     for heading in ("change", "ratio", "range", "waits", "busy", "memory", "advice"):
         table.add_column(
             WORDS[heading][language],
             justify="left" if heading in ("change", "advice") else "right",
-            no_wrap=heading in ("change", "range", "memory", "advice"),
+            no_wrap=True,
         )
     for one in plan.predictions:
         table.add_row(
@@ -148,8 +148,8 @@ def _several(plan: Plan, console: Console, language: Language) -> None:
             f"{one.ratio.point:.2f}",
             f"{one.ratio.low:.2f} – {one.ratio.high:.2f}",
             f"{one.wait_share:.0%}",
-            f"{one.model_utilization:.0f} %",
-            _megabytes(one.memory_mb, language),
+            f"{one.model_utilization:.0f}%",
+            "–" if one.memory_mb is None else f"{one.memory_mb:,} MB",
             WORDS[one.direction][language],
         )
     console.print(table)
