@@ -1,6 +1,6 @@
 """One training step: ours against the same network in PyTorch, and its cost as networks grow.
 
-    python benchmarks/train_step.py            # about 20 minutes on two cores
+    python benchmarks/train_step.py            # about half an hour on two cores
     python benchmarks/train_step.py --quick    # about 2 minutes, small shapes: to see that it works
 
 Same layers, shapes, batch, threads and float32; alignment, clipping and AdamW included. That both
