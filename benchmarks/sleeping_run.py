@@ -32,6 +32,7 @@ from myxtts.training.batch_path import BatchPath
 from myxtts.training.feeder import Feeder
 from myxtts.training.journal import Journal
 from myxtts.training.loop import Loop
+from myxtts.training.planting import Delays
 from myxtts.training.progress import Gauges, Silent
 from myxtts.training.run_folder import RunFolder
 from myxtts.training.stages import Parcel, Stage
@@ -217,7 +218,9 @@ class _Run:
             in_flight=data.pipeline_buffer_size,
             **self.path.recorded(lanes),
         )
-        trained: Any = SimpleNamespace(step=self.step, config=self.config, path=self.path)
+        trained: Any = SimpleNamespace(
+            step=self.step, config=self.config, path=self.path, delays=Delays()
+        )
         milestones: Any = SimpleNamespace(reached=lambda _: False, stopped=False)
         loop = Loop(
             trained, self.paths.checkpoints, 0, self.steps, self.ledger, self.journal, milestones
