@@ -18,11 +18,13 @@ def test_the_plan_has_enough_of_everything() -> None:
     assert len(ways) >= 200 and ways.count("real") >= 60
 
 
+@pytest.mark.long
 def test_the_same_seed_draws_the_same_cases(quick) -> None:
     assert planted_cases.drawn(1, 0) == quick[0] and planted_cases.drawn(1, 60) == quick[10]
     assert planted_cases.drawn(2, 0) != quick[0]
 
 
+@pytest.mark.long
 def test_what_is_planted_dominates(quick) -> None:
     assert all(dominates(case) for case in quick if not case.healthy)
     assert any(case.healthy for case in quick)
