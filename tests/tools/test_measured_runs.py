@@ -52,6 +52,7 @@ def test_one_device_drops_what_only_two_can_have() -> None:
     assert moved.data.enable_memory_isolation and moved.data.virtual_gpus == 2
 
 
+@pytest.mark.long
 def test_a_real_short_run_on_two_virtual_devices(corpus: Path, tmp_path: Path) -> None:
     config = profile_run.on_devices(small(corpus), data_gpu=0, model_gpu=1, virtual_gpus=2)
     session = profile_run.profile(config, tmp_path / "run", steps=6, notice=print)
