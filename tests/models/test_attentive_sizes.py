@@ -13,6 +13,8 @@ from myxtts.models.xtts import DURATION_WEIGHT, XTTS
 
 from .test_xtts import Batch, losses_of, make, tensors, train
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from .conftest import Speech
 

@@ -14,6 +14,8 @@ from myxtts.evaluation import recognizers
 from myxtts.tools import evaluation_clips
 from myxtts.tools.evaluation_plots import histograms
 
+pytestmark = pytest.mark.long
+
 DATA = Config().data
 
 
